@@ -18,7 +18,6 @@ from cardan.engine.build.limits import lay_down_limits
 from cardan.engine.build.presence import responses
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.rewrite import clear_run, rewrite, same_structure
-from cardan.engine.build.rotations import turn
 from cardan.engine.build.scene import Built, build
 from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
 from cardan.engine.compiler.cache import SOURCE_HASH
@@ -60,8 +59,6 @@ from cardan.schemas.action import (
     SetVelocityAction,
     VanishAction,
 )
-
-Array = NDArray[np.float64]
 
 # actions on a body that has to be there
 PUSHES = (ApplyForceAction, ApplyImpulseAction, SetVelocityAction)
@@ -358,32 +355,6 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
             for action in self._responses[k].do:
                 if not isinstance(action, PUSHES) or self.state.present[self._body(action.body)]:
                     self.do(action)
-
-    # ------------------------------------------------------------------ looking
-
-    def poses(self) -> Array:
-        """(n_bodies, 7): origin px py pz [m], orientation qw qx qy qz."""
-        n = len(self.body_names)
-        out = np.empty((n, 7))
-        out[:, :3] = self.state.p_WB[:n]
-        out[:, 3:] = self.state.q_WB[:n]
-        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
-            out[i, :3] -= turn(self.state.q_WB[i], self.model.bodies.com_B[i])
-        return out
-
-    def velocities(self) -> Array:
-        """(n_bodies, 6): of the origin vx vy vz [m/s], wx wy wz [rad/s]."""
-        n = len(self.body_names)
-        out = np.concatenate([self.state.v_WB_W[:n], self.state.w_WB_W[:n]], axis=1)
-        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
-            arm = turn(self.state.q_WB[i], self.model.bodies.com_B[i])
-            out[i, :3] -= np.cross(self.state.w_WB_W[i], arm)
-        return out
-
-    def asleep(self) -> NDArray[np.bool_]:
-        """(n_bodies,): which bodies sleep; none unless the scene enables sleeping."""
-        sleeping: NDArray[np.bool_] = self.state.asleep_with[: len(self.body_names)] >= 0
-        return sleeping
 
     # ------------------------------------------------------------------ saving
 

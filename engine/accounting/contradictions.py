@@ -1,7 +1,8 @@
 """Velocities that joints forbid: of the scene at its start, and after a blow.
 
 The rate J v of an equation is compared with the sum of |J| |v| over its terms: what it would be if
-none cancelled another.
+none cancelled another. At the start, what the equation alone would take counts as well: the speed
+of a small bob on a ball joint may be given without the turning that belongs to it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from cardan.engine.accounting.crossings import (
     WORST_LIMIT,
     WORST_WHO,
 )
+from cardan.engine.accounting.energy import kinetic_energy_of
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.impact_rows import write_instant_equations
 from cardan.engine.constraints.row import row_speed
+from cardan.engine.spatial.mat3 import load33, times_vector, transposed
+from cardan.engine.spatial.quaternion import load4
+from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import dot, load3
-from cardan.engine.world.model import KINEMATIC
+from cardan.engine.world.model import DYNAMIC, KINEMATIC, Bodies
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
@@ -30,6 +35,8 @@ ROUNDING = 1e-12
 UNSOLVED = 1e-6
 # the same from which on velocities of a scene are no rounded ones
 ROUNDED_VELOCITY = 1e-3
+# share of the kinetic energy of its bodies from which on it matters what an equation takes
+FELT = 1e-3
 
 
 @kernel
@@ -56,6 +63,36 @@ def forbidden_rate(rows: Rows, first: int, state: State) -> tuple[float, float, 
         row += 1
     forbidden = rows.cfm[first] == 0.0 and abs(rate) > ROUNDING
     return (abs(rate) if forbidden else 0.0), size, row
+
+
+@kernel
+def inverse_mass_of(rows: Rows, row: int, bodies: Bodies, state: State) -> float:
+    """J M^-1 J^T of a row, its bodies free [1/kg or 1/(kg m^2)]."""
+    total = 0.0
+    for body, J in ((rows.body_a[row], rows.J_a[row]), (rows.body_b[row], rows.J_b[row])):
+        if bodies.kind[body] != DYNAMIC:
+            continue
+        turning, linear = (J[0], J[1], J[2]), (J[3], J[4], J[5])
+        turning = times_vector(transposed(matrix(load4(state.q_WB, body))), turning)
+        turned = times_vector(load33(bodies.inverse_inertia_B, body), turning)
+        total += dot(turning, turned) + bodies.inverse_mass[body] * dot(linear, linear)
+    return total
+
+
+@kernel
+def is_felt(world: World, first: int, end: int, rate: float) -> bool:
+    """Whether an equation, rows `first` to `end`, takes more of its bodies' energy than a little.
+
+    rate [m/s or rad/s]: what it forbids
+    """
+    rows, bodies, state = world.work.rows, world.model.bodies, world.state
+    mobility, kinetic = 0.0, 0.0
+    for row in range(first, end):
+        mobility += inverse_mass_of(rows, row, bodies, state)
+        for body in (rows.body_a[row], rows.body_b[row]):
+            if bodies.kind[body] == DYNAMIC:
+                kinetic += kinetic_energy_of(bodies, state, body)
+    return 0.5 * rate * rate > FELT * kinetic * mobility
 
 
 @kernel
@@ -97,6 +134,8 @@ def note_contradictions(handle: World) -> None:
         if rate <= limit or rate * extremes[CONTRADICTED + WORST_LIMIT] < worst * limit:
             continue
         if is_carried(world, rows.body_a[first]) or is_carried(world, rows.body_b[first]):
+            continue
+        if not is_felt(world, first, row, rate):
             continue
         extremes[CONTRADICTED + FIRST_STEP] = 1.0
         extremes[CONTRADICTED + FIRST_WHO] = float(rows.joint[first])

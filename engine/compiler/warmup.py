@@ -89,7 +89,10 @@ def solve_plain_problems() -> None:
 
 def move_in_steps() -> Simulation:
     """Run the step."""
-    simulation = Simulation(load_scene(tiny_scene()))
+    scene = tiny_scene()
+    # what builds a scene asks a drive with a stiffness what kind of coordinate it has
+    scene["joints"][0]["motor"] = {"type": "position", "target": 0.0, "stiffness": 1.0}
+    simulation = Simulation(load_scene(scene))
     simulation.advance(2)
     return simulation
 

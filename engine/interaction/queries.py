@@ -1,4 +1,4 @@
-"""Queries of a simulation: contact events, ray casts and distances."""
+"""Queries of a simulation: poses, velocities, contact events, ray casts and distances."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.allocate import contact_arrays
 from cardan.engine.build.events import event_arrays
+from cardan.engine.build.rotations import turn
 from cardan.engine.collision.queries.between_steps import cast_rays, closest_shapes
 from cardan.engine.world.collision import MAX_GROUPS, CollisionScratch
 from cardan.engine.world.events import (
@@ -60,6 +61,7 @@ class Queries:
     state: State
     work: Workspace
     collision: CollisionScratch
+    body_names: tuple[str, ...]
     _body_index: dict[str, int]
     _events: Events
     _event_parts: list[NDArray[np.void]]
@@ -67,6 +69,32 @@ class Queries:
     def _shape_in_body(self, shape: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of each shape within its body of the scene; pieces of a mesh have the mesh's."""
         return self.model.shapes.number[shape]
+
+    # ------------------------------------------------------------------ motion
+
+    def poses(self) -> Array:
+        """(n_bodies, 7): origin px py pz [m], orientation qw qx qy qz."""
+        n = len(self.body_names)
+        out = np.empty((n, 7))
+        out[:, :3] = self.state.p_WB[:n]
+        out[:, 3:] = self.state.q_WB[:n]
+        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
+            out[i, :3] -= turn(self.state.q_WB[i], self.model.bodies.com_B[i])
+        return out
+
+    def velocities(self) -> Array:
+        """(n_bodies, 6): of the origin vx vy vz [m/s], wx wy wz [rad/s]."""
+        n = len(self.body_names)
+        out = np.concatenate([self.state.v_WB_W[:n], self.state.w_WB_W[:n]], axis=1)
+        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
+            arm = turn(self.state.q_WB[i], self.model.bodies.com_B[i])
+            out[i, :3] -= np.cross(self.state.w_WB_W[i], arm)
+        return out
+
+    def asleep(self) -> NDArray[np.bool_]:
+        """(n_bodies,): which bodies sleep; none unless the scene enables sleeping."""
+        sleeping: NDArray[np.bool_] = self.state.asleep_with[: len(self.body_names)] >= 0
+        return sleeping
 
     # ------------------------------------------------------------------ events
 

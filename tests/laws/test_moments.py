@@ -124,6 +124,23 @@ def test_velocities_that_fit_are_left_alone(formulation: str) -> None:
     assert abs(sim.energy()["correction"]) < 1e-9
 
 
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize(("size", "found"), [(1e-6, False), (1e-2, True)])
+def test_a_speed_without_its_turning_is_a_contradiction_of_what_has_inertia(
+    formulation: str, size: float, found: bool
+) -> None:
+    """A bob thrown sideways: as a point it keeps its speed, as a ball it starts slower."""
+    bob = {"name": "bob", "mass": 1.0, "inertia": [size] * 3, "position": [0, 0, -1]}
+    bob["linear_velocity"] = [0, 1.5, 0]
+    pin = {"type": "ball", "name": "pin", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
+    step = {"dt": 1e-6, "duration": 1e-5, "formulation": formulation}
+    sim = simulate({"simulation": step, "bodies": [bob], "joints": [pin]})
+    sim.advance(1)
+    # angular momentum about the pin
+    assert sim.velocities()[0, 1] == pytest.approx(1.5 / (1.0 + size), rel=1e-5)
+    assert [one["quantity"] for one in sim.findings()] == ["initial_velocity"] * found
+
+
 def test_a_loop_that_is_struck_is_joined_in_both_formulations() -> None:
     ends = []
     for formulation in ("maximal", "reduced"):

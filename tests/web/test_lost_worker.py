@@ -30,14 +30,16 @@ def test_a_watched_run_goes_on_in_the_same_state(page: Any, shown: Shown) -> Non
     shown.open("double-pendulum")
     shown.wait("cardan.shown().time > 0.5")
     before = shown.now()["step"]
-    assert kill_workers_of_sessions() > 0
+    killed = kill_workers_of_sessions()
+    assert killed > 0
     messages = page.locator("#messages")
     playwright_api.expect(messages).to_contain_text("process was lost")
     playwright_api.expect(messages).to_contain_text("goes on in a new process")
     shown.wait(f"cardan.shown().state === 'running' && cardan.shown().step > {before} + 50")
     shown.pause()
     session = shown.rest()
-    assert session["restarts"] == 1
+    # more than once where the process that was ready for it was killed as well
+    assert 1 <= session["restarts"] <= killed
     assert session["epoch"] == 0
     shown.wait(f"cardan.shown().step === {session['step']}")
     # the moment in the view is that of the server, and of a run that nobody disturbed
