@@ -9,7 +9,7 @@ import { make } from "./dom.js";
 import { quantity } from "./format.js";
 import { label, node } from "./svg.js";
 
-const SIZE = { width: 460, height: 300, left: 62, bottom: 40, top: 20, right: 14 };
+const SIZE = { width: 460, height: 300, left: 84, bottom: 40, top: 20, right: 14 };
 /** Columns that say nothing a person compares. */
 const HIDDEN = new Set(["id", "link", "attempt", "finished_at", "error_code"]);
 

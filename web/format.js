@@ -1,6 +1,6 @@
 /** Numbers as a person reads them, with their unit. */
 
-const SUPERSCRIPT = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
+const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /**
  * Four significant digits; powers of ten outside 0.001 ... 100 000.
@@ -13,13 +13,16 @@ export function quantity(value, unit = "") {
   if (!Number.isFinite(value)) return `${value > 0 ? "∞" : "−∞"}${tail}`;
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e5) return `${minus(String(value))}${tail}`;
-  if (size < 1e-3 || size >= 1e5) {
-    const [mantissa, exponent] = value.toExponential(2).split("e");
-    const power = [...String(Math.abs(Number(exponent)))].map((digit) => SUPERSCRIPT[Number(digit)]).join("");
-    return `${minus(mantissa)}·10${Number(exponent) < 0 ? "⁻" : ""}${power}${tail}`;
-  }
+  if (size < 1e-3 || size >= 1e5) return `${power(value, 2)}${tail}`;
   const digits = Math.max(0, 3 - Math.floor(Math.log10(size)));
   return `${minus(value.toFixed(Math.min(4, digits)))}${tail}`;
+}
+
+/** With a power of ten, which stands alone where the mantissa is 1 without digits. @param {number} value @param {number} digits behind the point */
+function power(value, digits) {
+  const [mantissa, exponent] = value.toExponential(digits).split("e");
+  const raised = exponent.replace("+", "").replace("-", "⁻").replace(/\d/g, (digit) => SUPERSCRIPT[Number(digit)]);
+  return `${mantissa === "1" ? "" : `${minus(mantissa)}·`}10${raised}`;
 }
 
 /** Three significant digits and no unit, for tight places. @param {number} value */
@@ -27,6 +30,21 @@ export function brief(value) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e5)) return quantity(value);
   return minus(String(+value.toPrecision(3)));
+}
+
+/** Ticks in words, with the digits that tell neighbours apart. @param {(number | null)[]} ticks null: no label */
+export function tickLabels(ticks) {
+  const at = (/** @type {number} */ digits) => ticks.map((tick) => (tick === null ? "" : short(tick, digits)));
+  const words = at(0);
+  const shown = words.filter((word) => word);
+  return new Set(shown).size === shown.length ? words : at(1);
+}
+
+/** @param {number} tick @param {number} digits behind the point of an exponential */
+function short(tick, digits) {
+  const size = Math.abs(tick);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return power(tick, digits);
+  return minus(String(+tick.toPrecision(4)));
 }
 
 /** @param {ArrayLike<number>} values @param {string} [unit] @param {number} [digits] */

@@ -58,8 +58,9 @@ export class Gallery {
     if (!button) return;
     // the list alone: on a phone the page would scroll away from the view
     const [list, entry] = [byId("gallery", HTMLElement), button.getBoundingClientRect()];
-    const { top, bottom } = list.getBoundingClientRect();
+    const { top, bottom, left } = list.getBoundingClientRect();
     if (entry.top < top || entry.bottom > bottom) list.scrollTop += entry.top - top - (bottom - top - entry.height) / 2;
+    list.scrollLeft += entry.left - left - (list.clientWidth - entry.width) / 2; // a strip on small screens
   }
 
   /** @param {string | null} name @param {number} by @returns {string} the example that many places further */

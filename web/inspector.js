@@ -103,9 +103,9 @@ export class Inspector {
       ["Kind", body.type ?? "dynamic"],
       ["Shapes", (body.shapes ?? []).map((shape) => shape.type).join(", ") || "none"],
       ["Mass", known.mass === null ? "–" : quantity(known.mass, "kg")],
-      ["Mass centre [m]", vector(known.center.toArray())],
+      ["Mass centre in body [m]", vector(known.center.toArray())],
       ["Position [m]", vector(poses.subarray(at, at + 3)), `position:${body.name}`],
-      ["Turn w x y z", vector([w, x, y, z], "", 2).replaceAll("  ", " ")],
+      ["Orientation w x y z", vector([w, x, y, z], "", 2).replaceAll("  ", " ")],
       ["Velocity [m/s]", speed ? vector(speed) : "–", `velocity:${body.name}`],
       ["Speed", speed ? quantity(Math.hypot(...speed), "m/s") : "–", `speed:${body.name}`],
       ["Contacts", String(touching)],
@@ -147,8 +147,8 @@ function jointFacts(joint, index, numbers) {
     facts.push([`Rate${tail}`, quantity(row.qd, units.qd), `qd${row.coordinate}:${joint.name}`]);
     if (joint.motor || joint.motor2 || joint.motor3) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force), `motor${row.coordinate}:${joint.name}`]);
   }
-  for (const [label, limits] of /** @type {const} */ ([["Limits", joint.limits], ["Limits 2", joint.limits2], ["Limits 3", joint.limits3]])) {
-    if (limits && joint.type !== "ball") facts.push([label, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity)}`]);
+  for (const [i, limits] of [joint.limits, joint.limits2, joint.limits3].entries()) {
+    if (limits && joint.type !== "ball") facts.push([`Limits${i ? ` ${i + 1}` : ""}`, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity, coordinateUnits(joint, i).q)}`]);
   }
   if (joint.limits?.swing) facts.push(["Cone", quantity((joint.limits.swing * 180) / Math.PI, "°")]);
   if (joint.limits?.twist) facts.push(["Twist", `± ${quantity((joint.limits.twist * 180) / Math.PI, "°")}`]);

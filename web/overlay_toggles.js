@@ -5,11 +5,11 @@ import { quantity } from "./format.js";
 /** @import {View} from "./view.js" */
 
 const KEPT = "cardan.overlays";
-/** @type {[name: string, label: string, color: string][]} */
+/** @type {[name: string, label: string, color: string][]} color: none where bodies keep their own */
 const TOGGLES = [
   ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"], ["friction", "Friction", "#c792ff"],
   ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["trails", "Trails", "#7dd87d"], ["boxes", "Boxes", "#8fb0cc"],
-  ["islands", "Islands", "#d9c36a"], ["collision", "Collision shapes", "#c46a6a"], ["transparent", "Transparent", "#8fb0cc"], ["wireframe", "Wireframe", "#8fb0cc"],
+  ["islands", "Islands", "#d9c36a"], ["collision", "Collision shapes", "#c46a6a"], ["transparent", "Transparent", ""], ["wireframe", "Wireframe", ""],
 ];
 
 /** @param {View} view */
@@ -34,7 +34,7 @@ export function overlayToggles(view) {
     input.addEventListener("change", () => set(name, input.checked));
     inputs.set(name, input);
     apply(name);
-    return make("label", {}, input, make("span", {}, label), make("i", { style: `background:${color}` }));
+    return make("label", {}, input, make("span", {}, label), ...(color ? [make("i", { style: `background:${color}` })] : []));
   }));
   const scale = byId("force-scale", HTMLInputElement);
   scale.addEventListener("input", () => {

@@ -6,7 +6,7 @@
  * @import {Frame} from "./types.js"
  */
 import { icon, make, setText } from "./dom.js";
-import { brief } from "./format.js";
+import { brief, tickLabels } from "./format.js";
 import { Series } from "./series.js";
 import { theme, themeColor } from "./theme.js";
 
@@ -102,8 +102,8 @@ export class Plot {
       scales: { x: { time: false, range: someTime }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
       axes: [
         { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
-        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => labels(ticks) },
-        ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => labels(ticks) }] : []),
+        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => tickLabels(ticks) },
+        ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => tickLabels(ticks) }] : []),
       ],
       series: [{}, ...curves.map((curve, i) => ({
         label: curve.label, scale: curve.scale ?? "y", stroke: ink[i], width: 1.5, points: { show: false }, ...(curve.like === undefined ? {} : { dash: [5, 4] }) }))],
@@ -139,21 +139,6 @@ export class Plot {
 /** @param {number} value */
 function finite(value) {
   return Number.isFinite(value) ? value : null;
-}
-
-/** Ticks in words, with the digits that tell neighbours apart. @param {(number | null)[]} ticks null: no label */
-function labels(ticks) {
-  const at = (/** @type {number} */ digits) => ticks.map((tick) => (tick === null ? "" : short(tick, digits)));
-  const words = at(0);
-  const shown = words.filter((word) => word);
-  return new Set(shown).size === shown.length ? words : at(1);
-}
-
-/** @param {number} tick @param {number} digits behind the point of an exponential */
-function short(tick, digits) {
-  const size = Math.abs(tick);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return tick.toExponential(digits).replace("e+", "e");
-  return String(+tick.toPrecision(4));
 }
 
 /** @type {uPlot.Range.Function} a second where there is one moment or none */

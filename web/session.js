@@ -280,7 +280,7 @@ export class Session extends Emitter {
 
   /** How far away the server is, who else looks on; in the history also the live edge, which moves on unseen. */
   async poll() {
-    if (document.hidden) return;
+    if (document.hidden || this.state === "closed") return;
     const { stateTold } = this;
     const info = await api.getSession(this.id).catch(() => null);
     if (!info) return;

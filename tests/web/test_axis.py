@@ -37,6 +37,12 @@ def test_ticks_are_round_and_told_apart(node: str, values: list[float], log: boo
     assert all(0 <= share <= 1 for share in found["shares"])
 
 
+def test_ticks_of_plots_are_printed_as_numbers_elsewhere(node: str) -> None:
+    ticks = [1e-9, 2e-4, -0.5, 0, 7, 2e5]
+    labels = run_module(node, "format.js", "tickLabels", "return tickLabels(input);", ticks)
+    assert labels == ["10⁻⁹", "2·10⁻⁴", "\N{MINUS SIGN}0.5", "0", "7", "2·10⁵"]
+
+
 def test_an_axis_is_logarithmic_only_where_that_is_wanted(node: str) -> None:
     asked = {"values": [1e-9, 1], "wanted": False}
     assert run_module(node, "axis.js", "axisOf", TICKS, asked)["log"] is False

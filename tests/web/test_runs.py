@@ -245,6 +245,23 @@ def phone(browser: Any, server: str) -> Any:
     context.close()
 
 
+def test_on_a_phone_examples_are_a_strip_below_the_plots(phone: Any, server: str) -> None:
+    phone.goto(f"{server}/#scene=heavy-top")
+    shown = Shown(phone, server)
+    shown.wait("cardan.shown().time > 0")
+    boxes = {name: phone.locator(f"#{name}").bounding_box() for name in ("gallery", "inspector")}
+    assert boxes["gallery"]["y"] < boxes["inspector"]["y"]
+    assert boxes["gallery"]["height"] < 200
+    # the one that is shown is in sight, and another is one swipe and one tap away
+    chosen = phone.locator("#gallery button[aria-current=true]").bounding_box()
+    assert chosen["x"] >= 0
+    assert chosen["x"] + chosen["width"] <= 390
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    phone.locator("#gallery button", has_text="Dominoes").tap()
+    shown.wait("cardan.pose('ground')")
+    shown.close()
+
+
 def test_on_a_phone_a_tap_selects_and_the_page_stays(phone: Any, server: str) -> None:
     bodies = [*FLOATING["bodies"], *({"name": f"x {i}", "type": "static"} for i in range(80))]
     session = create(server, {**FLOATING, "bodies": bodies[::-1]})
