@@ -33,6 +33,7 @@ from cardan.engine.outputs.sensors import Sensing
 from cardan.engine.outputs.snapshot import from_bytes, to_bytes
 from cardan.engine.rows.ahead import Ahead
 from cardan.engine.rows.table import row_table
+from cardan.engine.step.step import PROJECT
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs
 from cardan.engine.world.collision import collision_scratch
@@ -45,6 +46,7 @@ from cardan.engine.world.report import (
     SAMPLES_FULL,
     TRIGGERED,
 )
+from cardan.engine.world.state import VELOCITIES_SET
 from cardan.engine.world.triggers import FIRED_TIME
 from cardan.engine.world.world import World
 from cardan.schemas import Scene, scene_hash
@@ -276,6 +278,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
             return run_steps(self._handle, self.sampler.handle, n), False
         due = self.sampler.next_due(self.step_count)
         n = n if due is None else min(n, due - self.step_count)
+        self._project_velocities()
         run = run_smooth(world, self._handle, n, should_stop)
         if run.gave_up:
             name = Integrator(self.options.integrator).name.lower()
@@ -283,6 +286,11 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         if self.step_count == due and not int(self.report.status[0]) & NOT_FINITE:
             self.sample()
         return run.done, run.interrupted or run.gave_up
+
+    def _project_velocities(self) -> None:
+        """Project velocities that were set onto the joints, before smooth motion."""
+        if self.state.velocities_changed[0] == VELOCITIES_SET:
+            run_steps(self._handle, self.sampler.handle, PROJECT)
 
     def sample(self) -> None:
         """Record the current state in `sampler`."""

@@ -71,10 +71,10 @@ class _Store:
         name = self.name(arguments)
         if name is None:
             return None
-        target_context.refresh()
         for folder in folders():
             content = folder.read(name)
             if content is not None:
+                target_context.refresh()
                 try:
                     return self.rebuild(pickle.loads(content), target_context)
                 except Exception:  # whatever the fault of the file, the kernel can be compiled

@@ -8,6 +8,7 @@ written to after it is made, so a loaded member remains valid (decision 0005).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 from typing import Any, TypeVar
@@ -49,6 +50,8 @@ class StructType(types.Type):  # type: ignore[misc]
         """Its name is short: types are compared by it, and symbols are made of it."""
         self.instance_class = cls
         self.members = dict(zip(cls._fields, members, strict=True))  # type: ignore[attr-defined]
+        # every call asks for it, and a world has hundreds of members
+        self.has_lanes = any(map(has_lanes, members))
         typed = ", ".join(f"{name}: {member}" for name, member in self.members.items())
         what = f"{cls.__module__}.{cls.__qualname__}({typed})"
         super().__init__(f"{cls.__name__}_{hashlib.sha256(what.encode()).hexdigest()[:12]}")
@@ -59,10 +62,17 @@ def has_lanes(numba_type: Any) -> bool:
     if isinstance(numba_type, types.Array):
         return has_lanes(numba_type.dtype)
     if isinstance(numba_type, StructType):
-        return any(map(has_lanes, numba_type.members.values()))
+        return numba_type.has_lanes
     if isinstance(numba_type, types.BaseTuple):
         return any(map(has_lanes, numba_type.types))
     return bool(getattr(numba_type, "is_lanes", False))
+
+
+@functools.cache
+def size_of(llvm_type: ir.Type) -> int:
+    """Bytes of a value; llvmlite compiles a module of LLVM for each answer."""
+    target = numba.core.registry.cpu_target.target_context.codegen().target_data
+    return int(llvm_type.get_abi_size(target))
 
 
 @register_model(StructType)
@@ -72,7 +82,6 @@ class StructModel(DataModel):  # type: ignore[misc]
     def __init__(self, manager: Any, struct_type: StructType) -> None:
         """Lay the members out one after another."""
         super().__init__(manager, struct_type)
-        target = numba.core.registry.cpu_target.target_context.codegen().target_data
         self.offset: dict[str, int] = {}
         size = 0
         for name, member in struct_type.members.items():
@@ -81,7 +90,7 @@ class StructModel(DataModel):  # type: ignore[misc]
             if isinstance(inner, StructModel):
                 size += inner.size
             else:
-                size += -(-inner.get_data_type().get_abi_size(target) // ALIGNMENT) * ALIGNMENT
+                size += -(-size_of(inner.get_data_type()) // ALIGNMENT) * ALIGNMENT
         self.size = size
         self.block = ir.ArrayType(WORD, size // ALIGNMENT)
         self.pointer = StructPointer(size)

@@ -12,6 +12,7 @@ from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.states import rollout_states
 from cardan.engine.runs.variants import rollout
 from cardan.engine.simulation import Simulation
+from cardan.engine.world.state import VELOCITIES_KEPT
 from cardan.schemas import load_scene
 
 # what one process may compile while another compiles the other; the step is more than half
@@ -98,11 +99,15 @@ def move_in_steps() -> Simulation:
 
 
 def move_smoothly() -> Simulation:
-    """Run the integrators of smooth motion and commands to trees."""
+    """Run the integrators of smooth motion and commands to trees.
+
+    The kernel of the step, which projects velocities that were set, is left to `move_in_steps`.
+    """
     scene = tiny_scene()
     # smooth motion has no contacts
     scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4", "collisions": False}
     simulation = Simulation(load_scene(scene))
+    simulation.state.velocities_changed[0] = VELOCITIES_KEPT
     simulation.advance(1)
     simulation.apply_impulse("rod", [0, 0, 1])
     return simulation
@@ -121,11 +126,12 @@ def call_every_kernel(share: Share | None = None) -> None:
     """Compile or load all kernels, or those of a share."""
     if share != "rest":
         move_in_steps()
+        # worlds side by side begin with a step of their own: elsewhere it would be compiled twice
+        move_side_by_side()
     if share != "steps":
         compute_everything(Dynamics(load_scene(tiny_scene())))
         solve_plain_problems()
         use_everything(move_smoothly())
-        move_side_by_side()
 
 
 def warmup(progress: Progress | None = None, share: Share | None = None) -> float:

@@ -25,7 +25,6 @@ from cardan.engine.constraints.motor_targets import position_error, position_rat
 from cardan.engine.constraints.motors import spring_coordinate
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.write_rows import write_rows
-from cardan.engine.integrators.velocity_projection import project_velocities
 from cardan.engine.problem.coupled import add_up
 from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.problem.operator import copy_geometry
@@ -328,12 +327,9 @@ def smooth_rates(handle: World, base: NDArray, time: float, x: NDArray, out: NDA
 
 @kernel
 def begin_smooth(handle: World) -> None:
-    """Project velocities that were set onto the joints."""
+    """Prepare a run; velocities that were set are projected before it (`step.run`)."""
     world = struct_of(handle)
     write_activity(world)
-    if world.state.velocities_changed[0] == 1:
-        project_velocities(world)
-        world.state.velocities_changed[0] = 0
     begin_triggers(world)
 
 

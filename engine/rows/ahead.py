@@ -21,6 +21,7 @@ from cardan.engine.outputs.sampler import no_sampler
 from cardan.engine.rows.names import Place, ProblemRow, name_row, places_of
 from cardan.engine.rows.redundant import MOST_ROWS, implied_rows, rows_within_bounds
 from cardan.engine.rows.table import AXES, bounds_at
+from cardan.engine.step.step import LOOK_AHEAD
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.trees import batches
 from cardan.engine.trees.arrays import tree_work
@@ -152,7 +153,7 @@ class Ahead:
 
 def _look(world: World) -> int:
     """Begin the step; the status."""
-    run_steps(handle_of(world), no_sampler().handle, -1)
+    run_steps(handle_of(world), no_sampler().handle, LOOK_AHEAD)
     return int(world.report.status[0])
 
 

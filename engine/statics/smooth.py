@@ -93,6 +93,7 @@ class SmoothModel:
                 f"search for an equilibrium take at most {MOST_VELOCITIES}"
             )
         self.world = simulation.world
+        simulation._project_velocities()
         begin_smooth(simulation._handle)
         state = simulation.state
         self.q, self.qd = state.tree_q.copy(), state.tree_qd.copy()

@@ -49,6 +49,9 @@ from cardan.engine.world.samples import Samples
 from cardan.engine.world.state import VELOCITIES_KEPT, VELOCITIES_SET
 from cardan.engine.world.world import World
 
+# what `run` does in place of steps
+LOOK_AHEAD, PROJECT = -1, -2
+
 
 @kernel
 def find_kick(world: World) -> bool:
@@ -197,13 +200,18 @@ def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
 
     Due steps are recorded in the samples; one that finds no room there is done but not recorded.
     Without a step to do (0), contacts are found at the present poses, and nothing else is done;
-    below 0 the next step is begun (`look_ahead`), in a world that nobody goes on with.
+    LOOK_AHEAD begins the next step (`look_ahead`), in a world that nobody goes on with; PROJECT
+    projects velocities that were set, for integrators of smooth motion.
     Returns the number of steps done; report.status says why there were fewer.
     """
     world, samples = struct_of(handle), struct_of(samples_handle)
     report = world.report
     write_activity(world)
-    if n_steps < 0:
+    if n_steps == PROJECT:
+        project_velocities(world)
+        world.state.velocities_changed[0] = VELOCITIES_KEPT
+        return 0
+    if n_steps == LOOK_AHEAD:
         report.status[0] = 0
         look_ahead(world)
         return 0

@@ -218,3 +218,22 @@ def test_where_nothing_can_be_stored_kernels_are_lowered(tmp_path: Path) -> None
     (tmp_path / "ir").write_text("in the way")
     assert solve(tmp_path)["lowered"]
     assert (tmp_path / "ir").read_text() == "in the way"
+
+
+@compiled
+def test_what_is_not_kept_costs_no_look_at_registries() -> None:
+    from numba import types
+
+    from cardan.engine.compiler.ir_cache import IRStore
+    from cardan.engine.spatial.vec3 import dot
+
+    class Context:
+        refreshed = False
+
+        def refresh(self) -> None:
+            self.refreshed = True
+
+    context = Context()
+    store = IRStore(dot.py_func, lambda *_: None)  # type: ignore[attr-defined]
+    assert store.load_overload((types.none,), context) is None
+    assert not context.refreshed

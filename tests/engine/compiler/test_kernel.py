@@ -16,9 +16,16 @@ from cardan.engine.compiler import cache, ir_cache
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.mode import INTERPRETED
 from cardan.engine.compiler.progress import watched
-from cardan.engine.compiler.source_hash import ENGINE, Package, is_of_a_module, source_hash
+from cardan.engine.compiler.source_hash import (
+    ENGINE,
+    Package,
+    dependencies,
+    is_of_a_module,
+    source_hash,
+)
 
 ROOT = Path(__file__).parents[3]
+RATES = "cardan.engine.integrators.rates"
 
 compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -282,6 +289,28 @@ def test_after_a_warm_up_no_scene_compiles_anything() -> None:
     assert found["signatures"].pop("cardan.engine.compiler.handles.write_block") == 4
     assert found["signatures"]
     assert set(found["signatures"].values()) == {1}
+
+
+SHARE = """
+import json
+from cardan.engine.compiler.warmup import call_every_kernel
+from cardan.engine.integrators.rates import smooth_rates
+from cardan.engine.step.step import run
+call_every_kernel("rest")
+print(json.dumps([len(smooth_rates.signatures), len(run.signatures)]))
+"""
+
+
+@compiled
+def test_smooth_motion_leaves_the_step_to_the_other_process() -> None:
+    engine.warmup()
+    assert json.loads(python(SHARE, cache.USER_CACHE.base)) == [1, 0]
+
+
+def test_smooth_motion_contains_no_second_copy_of_the_solvers() -> None:
+    rates = {str(path.relative_to(ENGINE.folder)) for path in dependencies(RATES)}
+    assert "solvers/direct/tree_elimination.py" in rates
+    assert not rates & {"solvers/islands.py", "integrators/velocity_projection.py"}
 
 
 # ---------------------------------------------------------------------- the same results

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pytest
+from numba.core.registry import cpu_target
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.mode import INTERPRETED
-from cardan.engine.compiler.structs import StructType, struct
+from cardan.engine.compiler.structs import StructType, size_of, struct
 from cardan.engine.compiler.warmup import tiny_scene
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.workspace import Workspace
@@ -123,3 +124,14 @@ def test_the_workspace_travels_as_one_pointer() -> None:
     assert all(
         isinstance(member, StructType | numba.types.Array) for member in found.members.values()
     )
+
+
+@pytest.mark.skipif(INTERPRETED, reason="in Python a struct is a tuple")
+def test_llvm_is_asked_once_for_the_size_of_a_type() -> None:
+    world = numba.typeof(Simulation(load_scene(tiny_scene())).world)
+    manager = cpu_target.target_context.data_model_manager
+    size_of.cache_clear()
+    asked = manager.lookup(StructType(Outer, (world, *[numba.float64] * 4))).size
+    again = manager.lookup(StructType(Outer, (*[numba.float64] * 4, world))).size
+    assert asked == again > 8 * 1000
+    assert size_of.cache_info().misses < 20
