@@ -313,14 +313,8 @@ def test_the_channel_is_refused_where_no_step_solves_a_problem() -> None:
     options = {"formulation": "reduced", "integrator": "rk4", "collisions": False}
     scene = arm("reduced")
     scene["simulation"] |= options
-    scene["joints"] = [
-        {
-            key: value
-            for key, value in joint.items()
-            if key in ("name", "type", "parent", "child", "anchor", "axis")
-        }
-        for joint in scene["joints"]
-    ]
+    kept = ("name", "type", "parent", "child", "anchor", "axis")
+    scene["joints"] = [{key: one[key] for key in kept if key in one} for one in scene["joints"]]
     scene["record"] = {"channels": ["constraints"]}
     with pytest.raises(SceneError) as refused:
         simulate(scene)
