@@ -129,7 +129,9 @@ def _too_long(detail: Detail, path: Path, model: Any) -> Fault:
     if detail["type"] == "string_too_long":
         message = f"A text of at most {wanted} characters is allowed; found {len(detail['input'])}."
     else:
-        message = f"A list of {wanted} is needed; found a list of {actual}."
+        exact = _fixed_length(model, detail["loc"]) == wanted
+        needed = f"A list of {wanted} is needed" if exact else f"At most {wanted} are allowed"
+        message = f"{needed}; found a list of {actual}."
     return _simple(path, "wrong_length", message, detail)
 
 

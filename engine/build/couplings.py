@@ -86,7 +86,7 @@ def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) ->
     errors = np.zeros((len(joints.kind), 2))
     write_joint_errors(joints, state, errors)
     columns: dict[tuple[int, int], int] = {}
-    rows: list[dict[int, float]] = []
+    known: dict[int, dict[int, float]] = {}
     for j in couplings:
         name, open_by = scene.joints[j].name, float(errors[j].max())
         if open_by > scene.simulation.anchor_tolerance:
@@ -104,9 +104,7 @@ def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) ->
         for t in range(joints.term_start[j], joints.term_start[j + 1]):
             key = (int(joints.term_joint[t]), int(joints.term_axis[t]))
             found[columns.setdefault(key, len(columns))] = float(joints.term_factor[t])
-        rows.append(found)
-        if _rank(rows, len(columns)) < len(rows):
-            rows.pop()
+        if not _says_new(found, known):
             faults.add(
                 f"/joints/{j}/terms",
                 "coupling_implied",
@@ -116,11 +114,24 @@ def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) ->
             )
 
 
-def _rank(rows: list[dict[int, float]], n: int) -> int:
-    """Number of independent rows, each scaled to its largest factor."""
-    matrix = np.zeros((len(rows), n))
-    for r, row in enumerate(rows):
-        largest = max(abs(factor) for factor in row.values())
-        for column, factor in row.items():
-            matrix[r, column] = factor / largest
-    return int(np.linalg.matrix_rank(matrix, tol=ROUNDING))
+def _says_new(row: dict[int, float], known: dict[int, dict[int, float]]) -> bool:
+    """Whether a relation (factor by column) does not follow from those before it.
+
+    Gauss's elimination of sparse rows: `known` has what is left of each row before, by the column
+    of its largest factor, which is 1 there; it gets what is left of this one.
+    """
+    largest = max(abs(factor) for factor in row.values())
+    left = {column: factor / largest for column, factor in row.items()}
+    # a row has no column of those before it: each is taken once
+    for column, other in known.items():
+        share = left.pop(column, 0.0)
+        if share == 0.0:
+            continue
+        for k, factor in other.items():
+            if k != column:
+                left[k] = left.get(k, 0.0) - share * factor
+    pivot = max(left, key=lambda column: abs(left[column]), default=-1)
+    if pivot < 0 or abs(left[pivot]) <= ROUNDING:
+        return False
+    known[pivot] = {k: factor / left[pivot] for k, factor in left.items() if factor != 0.0}
+    return True

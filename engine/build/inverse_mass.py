@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.joint_frames import Place
-from cardan.engine.build.rotations import rotation_matrix, turn
+from cardan.engine.build.rotations import turn
+from cardan.engine.build.sides import Side, sides_of_bridges
 from cardan.engine.constraints.joints.coordinates import is_length, is_translation
 from cardan.engine.world.model import (
     COUPLING,
     CYLINDRICAL,
     DISTANCE,
-    DYNAMIC,
     FORCE_TORSION,
     GEAR,
     HINGE,
@@ -72,37 +72,6 @@ def write_force_masses(forces: Forces, bodies: Bodies) -> None:
                 )
 
 
-def links_of(joints: Joints, n_bodies: int) -> list[list[tuple[int, int]]]:
-    """Of each body the joints that hold it, each with the body at the other end."""
-    links: list[list[tuple[int, int]]] = [[] for _ in range(n_bodies)]
-    for j in np.flatnonzero(~np.isin(joints.kind, LOOSE)).tolist():
-        a, b = int(joints.body_a[j]), int(joints.body_b[j])
-        links[a].append((j, b))
-        links[b].append((j, a))
-    return links
-
-
-def carried_by(links: list[list[tuple[int, int]]], body: int, joint: int) -> list[int]:
-    """The bodies that are connected with a body other than through a joint."""
-    found, seen = [body], {body}
-    for i in found:
-        for j, other in links[i]:
-            if j != joint and other not in seen:
-                seen.add(other)
-                found.append(other)
-    return found
-
-
-def moments_about(bodies: Bodies, place: Place, parts: list[int], point: Array) -> Array:
-    """Inertia of bodies as one about a point of W, (3, 3) kg m^2 in W."""
-    total = np.zeros((3, 3))
-    for i in parts:
-        R, r = rotation_matrix(place.q[i]), place.p[i] - point
-        total += R @ bodies.inertia_B[i] @ R.T
-        total += bodies.mass[i] * (r @ r * np.eye(3) - np.outer(r, r))
-    return total
-
-
 def moment_of(joints: Joints, j: int, axis: int, moments: Array, line: Array) -> float:
     """Moment of inertia that a coordinate turns [kg m^2]; the least where its axis may turn, too.
 
@@ -115,29 +84,19 @@ def moment_of(joints: Joints, j: int, axis: int, moments: Array, line: Array) ->
 
 
 def locked_inverse_mass(
-    joints: Joints,
-    bodies: Bodies,
-    place: Place,
-    coordinate: tuple[int, int],
-    sides: list[list[int]],
+    joints: Joints, place: Place, coordinate: tuple[int, int], sides: list[Side]
 ) -> float:
-    """J M^-1 J^T of a coordinate between two sides, each one rigid body [1/kg or 1/(kg m^2)].
-
-    What is held by a body that does not move freely does not move either.
-    """
+    """J M^-1 J^T of a coordinate between sides that move freely [1/kg or 1/(kg m^2)]."""
     (j, axis), total = coordinate, 0.0
     parent, child = joints.body_a[j], joints.body_b[j]
-    free = [side for side in sides if (bodies.kind[side] == DYNAMIC).all()]
-    for side in free:
-        mass = bodies.mass[side]
-        about = place.p[child] + turn(place.q[child], joints.anchor_B[j])
-        if len(free) == 2:
-            about = mass @ place.p[side] / mass.sum()
+    anchor = place.p[child] + turn(place.q[child], joints.anchor_B[j])
+    line = turn(place.q[parent], joints.axis_A[j])
+    for side in sides:
         if is_translation(int(joints.kind[j]), axis):
-            moved = float(mass.sum())
+            moved = side.mass
         else:
-            moments = moments_about(bodies, place, side, about)
-            moved = moment_of(joints, j, axis, moments, turn(place.q[parent], joints.axis_A[j]))
+            moments = side.inertia_about(side.centre() if len(sides) == 2 else anchor)
+            moved = moment_of(joints, j, axis, moments, line)
         total += 1.0 / moved if moved > 0.0 else np.inf
     return total
 
@@ -148,12 +107,13 @@ def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
     Never more than joints.inverse_mass, which also stands for drives in loops, where what moves
     with a joint depends on others.
     """
-    links = links_of(joints, len(bodies.kind))
-    for j, axis in np.argwhere(joints.motor_stiffness.any(axis=2)).tolist():
-        kind, parent, child = int(joints.kind[j]), int(joints.body_a[j]), int(joints.body_b[j])
-        found = float(joints.inverse_mass[j, 0 if is_length(kind, axis) else 1])
-        sides = [carried_by(links, parent, j), carried_by(links, child, j)]
-        if kind not in LOOSE and child not in sides[0]:
-            locked = locked_inverse_mass(joints, bodies, place, (j, axis), sides)
-            found = min(found, locked)
+    drives = np.argwhere(joints.motor_stiffness.any(axis=2)).tolist()
+    if not drives:
+        return
+    chosen = np.flatnonzero(~np.isin(joints.kind, LOOSE))
+    sides = sides_of_bridges((joints.body_a, joints.body_b), chosen, bodies, place)
+    for j, axis in drives:
+        found = float(joints.inverse_mass[j, 0 if is_length(int(joints.kind[j]), axis) else 1])
+        if j in sides:
+            found = min(found, locked_inverse_mass(joints, place, (j, axis), sides[j]))
         joints.motor_inverse_mass[j, axis] = found / (1.0 + joints.armature[j] * found)

@@ -24,7 +24,9 @@ def compile_kernels(tell: Tell) -> float:
 
     began = time.perf_counter()
     if not is_complete() and USER_CACHE.is_writable() and (os.cpu_count() or 1) > 1:
-        other = multiprocessing.get_context("spawn").Process(target=_compile_rest, daemon=True)
+        other = multiprocessing.get_context("spawn").Process(
+            target=_compile_rest, args=(os.getpid(),), daemon=True
+        )
         other.start()
         engine.warmup(tell, "steps")
         other.join()
@@ -32,10 +34,10 @@ def compile_kernels(tell: Tell) -> float:
     return time.perf_counter() - began
 
 
-def _compile_rest() -> None:
+def _compile_rest(parent: int) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
+    die_with_parent(parent)
     from cardan import engine
 
     engine.warmup(share="rest")

@@ -45,7 +45,7 @@ class _Loading:
         self._ours, theirs = multiprocessing.Pipe()
         # a process apart, so that the one of the API imports no engine
         context = multiprocessing.get_context("spawn")
-        self._process = context.Process(target=_compile, args=(theirs,))
+        self._process = context.Process(target=_compile, args=(theirs, os.getpid()))
         self._theirs = theirs
         self._thread = threading.Thread(target=self._work, name="kernels", daemon=True)
 
@@ -81,10 +81,10 @@ class _Loading:
             self._then()
 
 
-def _compile(pipe: Connection) -> None:
+def _compile(pipe: Connection, parent: int) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
+    die_with_parent(parent)
     os.nice(BEHIND)
     from cardan.engine.compiler.cache import PLACE, USER_CACHE, complete_folder
     from cardan.service.cli.compiling import compile_kernels

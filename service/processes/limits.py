@@ -29,11 +29,14 @@ def name_process(name: str) -> None:
         ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
-def die_with_parent() -> None:
-    """Ask the kernel for SIGKILL when the parent ends (Linux; elsewhere the socket's EOF does)."""
+def die_with_parent(parent: int | None = None) -> None:
+    """Ask the kernel for SIGKILL when the parent ends (Linux; elsewhere the socket's EOF does).
+
+    parent: its process, where that may have ended before this one got here; none: it is there
+    """
     if not sys.platform.startswith("linux"):
         return
-    parent = os.getppid()
+    parent = os.getppid() if parent is None else parent
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
     if os.getppid() != parent:

@@ -165,3 +165,41 @@ def test_the_mass_of_a_drive_between_free_bodies_and_in_a_loop() -> None:
     joints = simulate(loop).model.joints
     # where a loop moves with it: the bound of the two bodies alone
     assert joints.motor_inverse_mass[:2, 0] == pytest.approx(joints.inverse_mass[:2, 1])
+
+
+def test_a_chain_to_a_body_on_a_path_is_a_loop_through_the_ground() -> None:
+    closed = arm_of_two()
+    closed["bodies"].append({"name": "wagon", "type": "kinematic", "position": [2.5, 0, 0]})
+    closed["joints"].append({"name": "hand", "type": "hinge", "parent": "lower", "child": "wagon"})
+    closed["joints"][-1] |= {"anchor": [2, 0, 0], "axis": [0, 1, 0]}
+    joints = simulate(closed).model.joints
+    assert joints.motor_inverse_mass[:2, 0] == pytest.approx(joints.inverse_mass[:2, 1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_drives_of_a_branched_arm_carry_is_the_sum_of_its_bodies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 12
+    parents = [int(rng.integers(-1, i)) if i else -1 for i in range(n)]
+    p, mass = rng.uniform(-1, 1, (n, 3)), rng.uniform(0.5, 2.0, n)
+    anchors, axis = rng.uniform(-1, 1, (n, 3)), np.array([0.0, 1.0, 0.0])
+    drive = {"type": "position", "target": 0.0, "stiffness": 50.0}
+    bodies: list[Document] = [
+        {"name": f"b{i}", "position": list(p[i]), "mass": mass[i], "inertia": [0.1, 0.2, 0.15]}
+        for i in range(n)
+    ]
+    joints: list[Document] = [
+        {"type": "hinge", "name": f"j{i}", "parent": f"b{k}" if k >= 0 else "world",
+         "child": f"b{i}", "anchor": list(anchors[i]), "axis": list(axis), "motor": drive}
+        for i, k in enumerate(parents)
+    ]  # fmt: skip
+    found = simulate(document(bodies, joints)).model.joints
+    carried = [{i} for i in range(n)]
+    for i in reversed(range(n)):
+        if parents[i] >= 0:
+            carried[parents[i]] |= carried[i]
+    for i, parts in enumerate(carried):
+        arms = np.cross(axis, p[list(parts)] - anchors[i])
+        moment = 0.2 * len(parts) + mass[list(parts)] @ (arms**2).sum(axis=1)
+        wanted = min(1.0 / moment, found.inverse_mass[i, 1])
+        assert found.motor_inverse_mass[i, 0] == pytest.approx(wanted, rel=1e-12)

@@ -100,6 +100,11 @@ SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
 CORNER = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
 MOTOR = {"type": "velocity", "max_force": 1.0}
+TRIGGER = {
+    "name": "late",
+    "when": {"type": "time", "at": 1.0},
+    "do": [{"op": "gravity", "value": [0, 0, 0]}],
+}
 
 
 def _joint(**fields: Any) -> dict[str, Any]:
@@ -151,6 +156,8 @@ WORDS = [
          "/record/channels/0"),
     case("list-for-object", "/bodies/0", [1], "not_an_object", "found [1]"),
     case("object-for-list", "/bodies", {}, "not_a_list", "an object of 0 fields"),
+    case("too-many-triggers", "/triggers", [{**TRIGGER, "name": f"late-{i}"} for i in range(101)],
+         "wrong_length", "At most 100 are allowed; found a list of 101"),
     Broken("no-bodies", {"bodies": []}, "/bodies", "wrong_length", "at least 1"),
     Broken("no-bodies-field", {"version": 1}, "/bodies", "missing", "`bodies` is missing"),
     Broken("missing-radius", without(f"{SHAPE}/radius"), f"{SHAPE}/radius", "missing", "`radius`"),

@@ -1,7 +1,6 @@
 """Processes that die at the worst moment: accepted work ends exactly once, nothing stays stuck."""
 
 import asyncio
-import ctypes
 import io
 import json
 import os
@@ -179,14 +178,19 @@ def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
     compute.close()
 
 
+class EndsThreads:
+    """A queue that ends the thread which asks it."""
+
+    def recover(self, *, everything: bool) -> None:
+        raise SystemExit
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_dead_thread_of_the_queue_is_told(services):
     slot = services.dispatcher._slots[0]
     worker = slot._worker
-    # what no handler of exceptions may hold back
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(slot.thread.ident), ctypes.py_object(SystemExit)
-    )
+    # what no handler of exceptions may hold back, where one turn begins
+    slot._queue = EndsThreads()
     slot.thread.join(60)
     assert not worker.alive
     with pytest.raises(ProblemError, match="1 of 2 threads of the queue have ended") as told:

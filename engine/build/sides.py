@@ -1,0 +1,122 @@
+"""What a joint has on either side: the bodies that no other joint connects with its other end.
+
+Joints and bodies are a graph in which all that does not move freely is one node, the ground. Its
+bridges are the joints that are in no loop (Tarjan, 1974). All of them are found, and what lies
+behind each is summed, in one walk over the graph.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.rotations import rotation_matrix
+from cardan.engine.world.model import DYNAMIC, Bodies
+
+Array = NDArray[np.float64]
+
+
+class Side(NamedTuple):
+    """Bodies as one rigid body."""
+
+    mass: float  # kg
+    first: Array  # (3,)    kg m    sum of m p, W
+    inertia: Array  # (3, 3)  kg m^2  about the origin of W, in W
+
+    def plus(self, other: Side) -> Side:
+        """Both as one."""
+        return Side(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def less(self, other: Side) -> Side:
+        """What is left without a part."""
+        return Side(*(a - b for a, b in zip(self, other, strict=True)))
+
+    def centre(self) -> Array:
+        """The centre of mass [m], W."""
+        return self.first / self.mass
+
+    def inertia_about(self, point: Array) -> Array:
+        """Inertia about a point of W, (3, 3) kg m^2 in W."""
+        cross = np.outer(self.first, point)
+        square = self.mass * np.outer(point, point)
+        moved = cross + cross.T - square
+        return self.inertia + moved - np.trace(moved) * np.eye(3)
+
+
+def side_of(bodies: Bodies, place: Place, i: int) -> Side:
+    """One body."""
+    R, p, mass = rotation_matrix(place.q[i]), place.p[i], float(bodies.mass[i])
+    inertia = R @ bodies.inertia_B[i] @ R.T + mass * (p @ p * np.eye(3) - np.outer(p, p))
+    return Side(mass, mass * p, inertia)
+
+
+class Walk(NamedTuple):
+    """A walk over the graph that takes each node once, in depth."""
+
+    order: list[int]  # nodes as they are met
+    parent: list[int]  # of each node, -1 of those at which the walk began
+    through: list[int]  # the joint from the parent
+    lowest: list[int]  # the earliest node that is reached from it or behind it by another joint
+
+
+def walk(links: list[list[tuple[int, int]]], starts: list[int]) -> Walk:
+    """Of each node its joints with the nodes at their other ends; `starts` come first."""
+    n = len(links)
+    order, met, parent, through = list[int](), [-1] * n, [-1] * n, [-1] * n
+    for start in starts:
+        stack = [(start, -1, -1)]
+        while stack:
+            node, before, joint = stack.pop()
+            if met[node] >= 0:
+                continue
+            met[node], parent[node], through[node] = len(order), before, joint
+            order.append(node)
+            stack.extend((other, node, j) for j, other in links[node] if met[other] < 0)
+    lowest = met.copy()
+    for node in reversed(order):
+        for j, other in links[node]:
+            if j == through[node]:
+                continue
+            behind = lowest[other] if parent[other] == node and through[other] == j else met[other]
+            lowest[node] = min(lowest[node], behind)
+    return Walk(order, parent, through, [lowest[node] - met[node] for node in range(n)])
+
+
+def sides_of_bridges(
+    ends: tuple[NDArray[np.int64], NDArray[np.int64]],
+    chosen: NDArray[np.int64],
+    bodies: Bodies,
+    place: Place,
+) -> dict[int, list[Side]]:
+    """Of each joint in no loop the sides that move freely, one or two.
+
+    ends    bodies A and B of all joints
+    chosen  joints that the graph is made of
+    """
+    n = len(bodies.kind)
+    # the last body is the world
+    node = np.where(bodies.kind == DYNAMIC, np.arange(n), n - 1)
+    links: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for j in chosen.tolist():
+        a, b = int(node[ends[0][j]]), int(node[ends[1][j]])
+        if a != b:
+            links[a].append((j, b))
+            links[b].append((j, a))
+    free = np.flatnonzero(bodies.kind == DYNAMIC).tolist()
+    found = walk(links, [n - 1, *free])
+    behind = {i: side_of(bodies, place, i) for i in free}
+    root = {i: i for i in found.order if found.parent[i] < 0}
+    for i in found.order:
+        root[i] = root.get(i, root.get(found.parent[i], i))
+    for i in reversed(found.order):
+        if found.parent[i] >= 0 and found.parent[i] != n - 1:
+            behind[found.parent[i]] = behind[found.parent[i]].plus(behind[i])
+    sides = {}
+    for i in found.order:
+        if found.parent[i] >= 0 and found.lowest[i] == 0:
+            own, whole = behind[i], behind.get(root[i])
+            sides[found.through[i]] = [own] if whole is None else [own, whole.less(own)]
+    return sides
