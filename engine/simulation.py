@@ -264,7 +264,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         self._note_moment()
         if self.sampler.wants_rows and len(self.state.tree_q):
             # rates of trees are known in the middle of the step only
-            self._redundant, self._redundant_at = self.problem().redundant, self.step_count + 1
+            self._redundant, self._redundant_at = self.redundant_ahead(), self.step_count + 1
         found = self._run(1, should_stop)
         self._read_sensors()
         if not int(self.report.status[0]) & SAMPLES_FULL:

@@ -53,12 +53,6 @@ class Speed(CommandBase):
     """Factor; null: as fast as possible [-]."""
 
 
-class Reset(CommandBase):
-    """Goes back to the start of the scene."""
-
-    op: Literal["reset"]
-
-
 class SetMotor(SetMotorAction, CommandBase):
     """Changes the target of a motor."""
 
@@ -119,6 +113,16 @@ class SetState(CommandBase):
     """Coordinates by the name of the joint; the others stay as they are [m or rad]."""
     qd: dict[Name, JointValues] = Field(default_factory=dict)
     """Velocities by the name of the joint; the others stay as they are [m/s or rad/s]."""
+
+
+class Reset(CommandBase):
+    """Goes back to the start of the scene, then to coordinates and velocities if it has any."""
+
+    op: Literal["reset"]
+    q: dict[Name, JointValues] = Field(default_factory=dict)
+    """Coordinates by the name of the joint; the others start as the scene says [m or rad]."""
+    qd: dict[Name, JointValues] = Field(default_factory=dict)
+    """Velocities by the name of the joint; the others start as the scene says [m/s or rad/s]."""
 
 
 class Gravity(GravityAction, CommandBase):

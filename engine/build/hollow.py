@@ -42,7 +42,7 @@ def check_hollow(
                 "hollow_pair",
                 f"A hollow shape touches balls, capsules and planes; shape {shapes.number[j]} of "
                 f"body {shapes.body[j]} is none of them.",
-                "Make it of balls and capsules, the hollow one a mesh, or part them by "
-                "`collision_mask`.",
+                "Make it of balls and capsules (a shaft in a bore is a capsule that reaches "
+                "through it), the hollow one a mesh, or part them by `collision_mask`.",
             )
             break

@@ -107,3 +107,6 @@ def check_smooth(scene: Scene, model: Model, faults: Faults) -> None:
         names = [scene.bodies[k].name for k in pair]
         what = f"contact (of '{names[0]}' and '{names[1]}') with the integrator '{name}'"
         faults.missing("/simulation/integrator", what, instead)
+    if "constraints" in scene.record.channels:
+        what = f"the channel `constraints` with the integrator '{name}', which solves no problem"
+        faults.missing("/record/channels", what, instead)

@@ -112,11 +112,29 @@ class Ahead:
         for more than 2000 rows or velocities.
         """
         self._refuse_other_steps()
+        reading = self._reading()
+        if reading.is_too_large:
+            raise ValueError(
+                f"the problem of this step has {reading.n_rows} rows and {reading.n} velocities; "
+                f"it is given up to {MOST_ROWS} of each"
+            )
+        return reading.problem(self.options)
+
+    def redundant_ahead(self) -> NDArray[np.bool_]:
+        """Equations (rows,) of the next step that others imply; none of more than 2000 rows."""
+        self._refuse_other_steps()
+        reading = self._reading()
+        if reading.is_too_large:
+            return np.zeros(reading.n_rows, bool)
+        return reading.problem(self.options).redundant
+
+    def _reading(self) -> _Reading:
+        """A copy of the simulation in the middle of its next step."""
         world = self._copied_world(len(self.work.contacts.gap))
         room = CONTACTS_FULL | PAIRS_FULL
         while _look(world) & room:
             world = self._copied_world(2 * len(world.work.contacts.gap))
-        return _Reading(world, self.body_names, self.joint_names).problem(self.options)
+        return _Reading(world, self.body_names, self.joint_names)
 
     def _refuse_other_steps(self) -> None:
         options = self.options
@@ -170,13 +188,13 @@ class _Reading:
         bodies = world.model.bodies
         single = (bodies.kind == DYNAMIC) & (bodies.node < 0)
         self.single = np.flatnonzero(single[: len(body_names)])
-        n_rows, n = int(world.work.rows.count[0]), self.n_rates + 6 * len(self.single)
-        if max(n_rows, n) > MOST_ROWS:
-            raise ValueError(
-                f"the problem of this step has {n_rows} rows and {n} velocities; it is given up "
-                f"to {MOST_ROWS} of each"
-            )
-        self.n_rows, self.n = n_rows, n
+        self.n_rows = int(world.work.rows.count[0])
+        self.n = self.n_rates + 6 * len(self.single)
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether dense arrays of the problem would have more than 2000 rows or columns."""
+        return max(self.n_rows, self.n) > MOST_ROWS
 
     def problem(self, options: StepOptions) -> StepProblem:
         """The arrays."""

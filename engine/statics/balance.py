@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.simulation import Simulation
 from cardan.engine.statics.cones import Cone, Program, minimise
+from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.reactions import NAMES, Reactions
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_EQUATION, ROW_NORMAL
@@ -133,11 +134,13 @@ def load_wrench(simulation: Simulation, load: Mapping[str, Any]) -> Array:
     """(bodies and the world, 6) moments about the centres of mass and forces. Raises ValueError."""
     model, state = simulation.model, simulation.state
     wrench = np.zeros((len(model.bodies.kind), 6))
+    check_fields("a load", load, ("acceleration", "forces"))
     if "acceleration" in load and load["acceleration"] is not None:
         wrench[:, 3:] += model.bodies.mass[:, None] * np.asarray(load["acceleration"], float)
     for one in load.get("forces") or ():
-        if one["body"] not in simulation.body_names:
-            raise ValueError(f"there is no body '{one['body']}'")
+        check_fields("a force of a load", one, ("body", "force", "torque", "point"))
+        if one.get("body") not in simulation.body_names:
+            raise ValueError(f"there is no body '{one.get('body')}'")
         b = simulation.body_names.index(one["body"])
         force = np.asarray(one.get("force") or (0.0, 0.0, 0.0), float)
         wrench[b, 3:] += force

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.placement import logarithm
 from cardan.engine.build.rotations import inverse, product, turn
+from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.smooth import ENDINGS, SmoothModel
 from cardan.engine.statics.tables import coordinates_of_joints
 from cardan.schemas import Scene
@@ -105,6 +106,7 @@ def inverse_kinematics(
 
 def read_target(smooth: SmoothModel, given: Mapping[str, Any]) -> Target:
     """A target from its description. Raises ValueError."""
+    check_fields("a target", given, ("body", "point", "position", "orientation"))
     names = smooth.simulation.body_names
     if given.get("body") not in names:
         raise ValueError(f"there is no body '{given.get('body')}'")

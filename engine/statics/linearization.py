@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from cardan.engine.bodies.forces import value_at
 from cardan.engine.build.rotations import turn
 from cardan.engine.constraints.joints.coordinates import n_coordinates
+from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.smooth import Sample, SmoothModel
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.engine.world.tree import NODE_BALL
@@ -37,6 +38,9 @@ OSCILLATES = 1e-7
 # error of the derivatives of accelerations, as a share of the largest
 NOISE = 1e-11
 QUANTITIES = ("position", "velocity", "acceleration")
+KINDS = ("target", "force")
+INPUT_FIELDS = ("joint", "coordinate", "kind")
+OUTPUT_FIELDS = ("joint", "coordinate", "body", "point", "quantity")
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,8 @@ def linearize(
         or {"body": name, "point": [x, y, z], "quantity": "position" | "velocity"}, three rows in W
         of a point of the body; default: positions of all joint coordinates.
 
-    Raises SceneError, and ValueError for names that do not exist, loops that do not close and
-    singular configurations.
+    Raises SceneError, and ValueError for names and fields that do not exist, loops that do not
+    close and singular configurations.
     """
     smooth = SmoothModel(scene)
     if q or qd:
@@ -208,9 +212,9 @@ def _shapes_of_bodies(smooth: SmoothModel, q: Array, T: Array) -> Callable[[Comp
 
 def _place(smooth: SmoothModel, given: Mapping[str, Any]) -> tuple[int, int, str]:
     """Joint, coordinate and a name. Raises ValueError."""
-    name, axis = given["joint"], int(given.get("coordinate", 0))
+    name, axis = given.get("joint"), int(given.get("coordinate", 0))
     names = smooth.simulation.joint_names
-    if name not in names:
+    if name is None or name not in names:
         raise ValueError(f"there is no joint '{name}'")
     j = names.index(name)
     count = int(n_coordinates(int(smooth.model.joints.kind[j])))
@@ -236,8 +240,11 @@ def _inputs(
     still = smooth.sample(at[0], np.zeros(smooth.nv), at[1])
     H = smooth.mass_matrix(at[0])
     for one in given:
+        check_fields("an input", one, INPUT_FIELDS)
         j, axis, name = _place(smooth, one)
         kind = one.get("kind", "target")
+        if kind not in KINDS:
+            raise ValueError(f"kind of an input must be one of {', '.join(KINDS)}, not '{kind}'")
         if kind == "force":
             node = np.flatnonzero((smooth.tree.joint == j) & (smooth.tree.axis == axis))
             if not len(node) or smooth.tree.kind[node[0]] == NODE_BALL:
@@ -298,6 +305,7 @@ def _outputs(
     found: list[str] = []
     parts: list[Part] = []
     for one in given:
+        check_fields("an output", one, OUTPUT_FIELDS)
         quantity = one.get("quantity", "position")
         if quantity not in QUANTITIES:
             raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, not '{quantity}'")

@@ -243,9 +243,13 @@ async def resume(session: TheSession, client_id: ClientId = None) -> SessionView
 
 
 @router.post("/{session_id}:reset")
-async def reset(session: TheSession, client_id: ClientId = None) -> SessionView:
-    """Go back to the start of the scene; the epoch increases. An ended run becomes paused."""
-    await session.command("reset", client_id=client_id)
+async def reset(request: Request, session: TheSession, client_id: ClientId = None) -> SessionView:
+    """Go back to the start of the scene, then to the coordinates {q?, qd?} by names of joints.
+
+    The epoch increases. An ended run becomes paused.
+    """
+    op, arguments = parse_command({**await optional_body(request), "op": "reset"})
+    await session.command(op, arguments, client_id=client_id)
     return describe(session)
 
 

@@ -29,6 +29,7 @@ from cardan.service.importing.refusal import ImportRefusedError
 from cardan.service.importing.setting import ground_plane, simulation_of
 from cardan.service.importing.shapes import Shapes
 from cardan.service.importing.surfaces import find_surfaces
+from cardan.service.importing.tendons import Tendons
 from cardan.service.importing.urdf import prepare_urdf
 from cardan.service.importing.visuals import Visuals
 from cardan.service.importing.xml_text import parse_xml
@@ -152,11 +153,13 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
     motions = _motions(compiled, options, notes)
     couplings = Couplings(compiled, link_of, motions, joint_names, notes)
     couplings.read_equalities()
+    tendons = Tendons(compiled, link_of, motions, notes)
+    tendons.mark()
     mechanism = Mechanism(compiled, options.formulation, joint_names, body_names, notes)
     materials_of, materials, pairs = find_surfaces(compiled, notes)
     bodies = _bodies(compiled, links, link_of, motions, mechanism)
     couplings.name_terms(mechanism.names_of)
-    couplings.read_tendons()
+    tendons.read(joint_names, mechanism.names_of, couplings.kept_tendons)
     couplings.read_gravity_compensation()
     filters = Filters(compiled, links, _roots(links, mechanism.jointed), notes).fields()
     surfaces = {geom: {"material": name, **filters[geom]} for geom, name in materials_of.items()}
@@ -177,8 +180,8 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
         "materials": {name: fields for name, fields in materials.items() if name in used},
         "material_pairs": [pair for pair in pairs if used.issuperset(pair["materials"])],
         "bodies": [*bodies, *mechanism.bodies],
-        "joints": [*mechanism.joints, *couplings.joints],
-        "forces": couplings.forces,
+        "joints": [*mechanism.joints, *couplings.joints, *tendons.joints],
+        "forces": [*tendons.forces, *couplings.forces],
         "meshes": visuals.meshes(),
     }
     if options.ground:

@@ -1,9 +1,5 @@
-"""Convert equality constraints, tendons between two sites, and gravity compensation.
+"""Convert equality constraints and gravity compensation."""
 
-A site is a marked point of a body in MuJoCo.
-"""
-
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +18,7 @@ OPEN_COUPLING = "A coupling that does not hold at the start keeps the sum that i
 
 
 class Couplings:
-    """Collects loop joints, gears, racks, couplings and springs."""
+    """Collects loop joints, gears, racks, couplings, and forces that take off weight."""
 
     def __init__(
         self,
@@ -36,7 +32,7 @@ class Couplings:
         self.joints: list[Part] = []
         self.forces: list[Part] = []
         self.widest_gap = 0.0
-        self._coupled: set[int] = set()  # tendons that only couple joints
+        self.kept_tendons: set[int] = set()  # tendons that an equality keeps at their length
         self._terms: list[tuple[str, list[tuple[Motion, float]]]] = []
         self._compiled = compiled
         self._link_of = link_of
@@ -69,26 +65,6 @@ class Couplings:
                 )
             else:
                 kind(index)
-
-    def read_tendons(self) -> None:
-        """Convert tendons between two sites into distance joints and springs; drop all others."""
-        import mujoco
-
-        model = self._compiled.model
-        for tendon in range(model.ntendon):
-            start, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
-            ends = [int(site) for site in model.wrap_objid[start : start + count]]
-            kinds = [int(kind) for kind in model.wrap_type[start : start + count]]
-            pulls = model.tendon_stiffness[tendon] or model.tendon_damping[tendon]
-            if tendon in self._coupled and not (pulls or model.tendon_limited[tendon]):
-                continue
-            plain = kinds == [int(mujoco.mjtWrap.mjWRAP_SITE)] * 2
-            if not plain or not self._rope(tendon, ends):
-                self._notes.dropped(
-                    "tendon",
-                    "Only tendons between two sites that limit or pull become joints and springs.",
-                    f"tendon '{self._compiled.name('tendon', tendon)}'",
-                )
 
     def read_gravity_compensation(self) -> None:
         """Convert gravity compensation into a constant force: its share of the weight, upwards."""
@@ -219,7 +195,7 @@ class Couplings:
             )
             return
         if self._relate(index, terms):
-            self._coupled.add(tendon)
+            self.kept_tendons.add(tendon)
 
     def _relate(self, index: int, terms: list[tuple[Motion, float]]) -> bool:
         """Keep a sum of factors times coordinates; whether a scene can."""
@@ -278,45 +254,3 @@ class Couplings:
                 "collide_connected": True,
             }
         )
-
-    def _rope(self, tendon: int, sites: list[int]) -> bool:
-        """Convert limits into a distance joint, stiffness into a spring; whether there was one."""
-        model, data = self._compiled.model, self._compiled.data
-        bodies = [self._link_of.get(int(model.site_bodyid[site]), WORLD) for site in sites]
-        points = [self._compiled.vector(data.site_xpos[site]) for site in sites]
-        if bodies[1] == WORLD:
-            bodies.reverse()
-            points.reverse()
-        limited = bool(model.tendon_limited[tendon])
-        stiffness = float(model.tendon_stiffness[tendon])
-        damping = float(model.tendon_damping[tendon])
-        if bodies[0] == bodies[1] or not (limited or stiffness or damping):
-            return False
-        name = self._compiled.name("tendon", tendon)
-        ends = {"parent": bodies[0], "child": bodies[1], "anchor": points[0], "anchor2": points[1]}
-        if limited:
-            lower, upper = (float(value) for value in model.tendon_range[tendon])
-            if math.dist(*points) <= APART or upper <= 0.0:
-                return False
-            limits = {"upper": upper} if lower <= 0.0 else {"lower": lower, "upper": upper}
-            self.joints.append(
-                {
-                    "name": self._names.take(name),
-                    "type": "distance",
-                    **ends,
-                    "limits": limits,
-                    "collide_connected": True,
-                }
-            )
-        if stiffness or damping:
-            slack, rest = (float(value) for value in model.tendon_lengthspring[tendon])
-            if slack != rest:
-                self._notes.approximated(
-                    "slack_spring",
-                    "A spring that is slack over a range of lengths is free at its largest.",
-                    f"tendon '{name}'",
-                )
-            self.forces.append(
-                {"type": "spring", **ends, "stiffness": stiffness, "damping": damping, "rest": rest}
-            )
-        return True

@@ -13,6 +13,10 @@ COMPILED = (".stl", ".obj", ".msh", ".png", ".bin")
 """Endings MuJoCo reads itself (the last two are height maps)."""
 STL_HEADER, STL_FACE = 80, 50
 """Bytes before the number of faces of a binary STL, and of each face."""
+STL_ROW = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("color", "<u2")])
+"""A face of a binary STL."""
+FLAT = 1e-6
+"""Share of its length that a mesh is thick at least: of flatter ones there is no hull."""
 CONVERTED = (".dae", ".ply", ".glb", ".off")
 MESH_ENDINGS = (".stl", ".obj", *CONVERTED)
 """Endings of triangle meshes that trimesh reads."""
@@ -25,11 +29,36 @@ WHITE = (1.0, 1.0, 1.0)
 Color = tuple[float, float, float]
 
 
+def why_not_read(path: Path) -> str:
+    """What is wrong with a mesh file that is not taken."""
+    flaw = stl_flaw(path.read_bytes()) if path.suffix.lower() == ".stl" else None
+    return flaw or "has a format that is not read (STL, OBJ are)"
+
+
+def stl_flaw(data: bytes) -> str | None:
+    """What keeps an STL from being a solid or a picture; none: nothing."""
+    if _is_text(data):
+        return None if b"vertex" in data else "has no triangles"
+    faces = int.from_bytes(data[STL_HEADER : STL_HEADER + 4], "little")
+    if len(data) != STL_HEADER + 4 + STL_FACE * faces:
+        return "has another size than its number of triangles says"
+    if faces == 0:
+        return "has no triangles"
+    rows = np.frombuffer(data, STL_ROW, faces, STL_HEADER + 4)
+    corners = rows["corners"].reshape(-1, 3).astype(np.float64)
+    if not np.isfinite(corners).all():
+        return "has coordinates that are not finite"
+    spread = np.linalg.eigvalsh(np.cov(corners.T))
+    return "is flat" if spread[0] <= FLAT**2 * spread[2] else None
+
+
 def as_compiled_format(path: Path) -> tuple[bytes, str] | None:
     """Bytes and ending of a file MuJoCo can read; None where there is no way to make one."""
     ending = path.suffix.lower()
     if ending in COMPILED:
         data = path.read_bytes()
+        if ending == ".stl" and stl_flaw(data) is not None:
+            return None
         if ending == ".stl" and _is_text(data):
             return _through_trimesh(path) if importlib.util.find_spec("trimesh") else None
         return data, ending

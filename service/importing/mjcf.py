@@ -4,6 +4,7 @@ import copy
 from pathlib import Path
 
 from cardan.service.importing.files import Folder
+from cardan.service.importing.mesh_formats import why_not_read
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import Assets, Prepared
 from cardan.service.importing.refusal import ImportRefusedError
@@ -96,7 +97,7 @@ def _resolve(folder: Folder, base: Path, root: Element, assets: Assets) -> None:
         if taken is None:
             raise ImportRefusedError(
                 "mesh_format",
-                f"The format of '{name}' is not read; STL, OBJ and MSH are.",
+                f"The {element.tag} '{name}' {why_not_read(path)}.",
             )
         element.set("name", element.get("name") or path.stem)
         element.set("file", taken)

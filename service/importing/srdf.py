@@ -75,8 +75,11 @@ def place_state(model: Any, data: Any, state: dict[str, list[float]], notes: Not
                 "A value of the state belongs to no joint of the scene.",
                 f"joint '{name}'",
             )
-    for equality in range(model.neq):
-        if mujoco.mjtEq(int(model.eq_type[equality])) == mujoco.mjtEq.mjEQ_JOINT:
+    joint = int(mujoco.mjtEq.mjEQ_JOINT)
+    followers = [k for k in range(model.neq) if int(model.eq_type[k]) == joint]
+    # a joint may mimic one that mimics another, in any order
+    for _ in followers:
+        for equality in followers:
             _follow(model, data, equality)
 
 

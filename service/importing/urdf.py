@@ -4,7 +4,7 @@ import copy
 from pathlib import Path
 
 from cardan.service.importing.files import Folder
-from cardan.service.importing.mesh_formats import Color
+from cardan.service.importing.mesh_formats import Color, why_not_read
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import GREY, Assets, Prepared
 from cardan.service.importing.refusal import ImportRefusedError
@@ -24,15 +24,7 @@ def prepare_urdf(
             "The model is a xacro template, not yet a URDF.",
             "Expand it first: `xacro robot.urdf.xacro > robot.urdf`.",
         )
-    foreign = remove(root, lambda element: element.tag.startswith("{"))
-    for element in root.iter():
-        for name in [name for name in element.attrib if name.startswith("{")]:
-            del element.attrib[name]
-            foreign += 1
-    if foreign:
-        notes.dropped(
-            "extensions", f"{foreign} elements and attributes of other formats (with a prefix)."
-        )
+    _remove_foreign(root, notes)
     links = {link.get("name") for link in root.iter("link")}
     if None in links or not links:
         raise ImportRefusedError("no_links", "The URDF has no links, or links without a name.")
@@ -59,6 +51,23 @@ def prepare_urdf(
         _bounds(root),
         read_states(folder, path, root.get("name")),
     )
+
+
+def _remove_foreign(root: Element, notes: Notes) -> None:
+    """Remove what has a prefix, but for capsules, which the compiler reads without one."""
+    for geometry in root.iter("geometry"):
+        for shape in geometry:
+            if shape.tag.endswith("}capsule"):
+                shape.tag = "capsule"
+    foreign = remove(root, lambda element: element.tag.startswith("{"))
+    for element in root.iter():
+        for name in [name for name in element.attrib if name.startswith("{")]:
+            del element.attrib[name]
+            foreign += 1
+    if foreign:
+        notes.dropped(
+            "extensions", f"{foreign} elements and attributes of other formats (with a prefix)."
+        )
 
 
 def _bounds(root: Element) -> dict[str, tuple[float, float]]:
@@ -103,6 +112,9 @@ def _resolve_meshes(
     where = f"link '{link.get('name')}'"
     for part in [*link.findall("visual"), *link.findall("collision")]:
         mesh = part.find("geometry/mesh")
+        if part.find("geometry/*") is None:
+            link.remove(part)
+            notes.dropped("no_shape", "A shape without a geometry that is read.", where)
         if mesh is None:
             continue
         name = mesh.get("filename", "")
@@ -110,7 +122,7 @@ def _resolve_meshes(
         if path is not None and _take(part, mesh, path, assets, link):
             continue
         link.remove(part)
-        why = "was not found" if path is None else "has a format that is not read (STL, OBJ are)"
+        why = "was not found" if path is None else why_not_read(path)
         kind = "picture" if part.tag == "visual" else "collision shape"
         code = "mesh_missing" if path is None else "mesh_format"
         notes.dropped(code, f"A mesh {why}; the {kind} is left out.", f"{where}: {name}")

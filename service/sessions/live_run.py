@@ -134,7 +134,7 @@ class LiveRun:
             case "step":
                 self._add_pending(number, **arguments)
             case "reset":
-                self._go_back(self._initial)
+                self._reset(arguments.get("q") or {}, arguments.get("qd") or {})
             case "restore":
                 self._restore(body)
             case "snapshot":
@@ -229,6 +229,20 @@ class LiveRun:
             value["series"] = pending.samples
         start = min(pending.start, step)
         self.answers.append(Result(pending.number, start, step, self.simulation.time, value, None))
+
+    def _reset(self, q: dict[str, Any], qd: dict[str, Any]) -> None:
+        """Go back to the start, then to coordinates; what the scene refuses changes nothing."""
+        if not q and not qd:
+            self._go_back(self._initial)
+            return
+        before = self.simulation.snapshot()
+        self.simulation.restore(self._initial)
+        try:
+            apply_command(self.simulation, "set_state", {"q": q, "qd": qd})
+            begin = self.simulation.snapshot()
+        finally:
+            self.simulation.restore(before)
+        self._go_back(begin)
 
     def _restore(self, snapshot: bytes) -> None:
         before = self.simulation.snapshot()

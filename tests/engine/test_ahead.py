@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cardan.engine import run
+from cardan.engine import SceneError, run
 from cardan.engine.rows.ahead import StepProblem
 from cardan.engine.runs.recording import Recording
 from cardan.schemas import load_scene
@@ -275,3 +275,47 @@ def test_the_channel_flags_the_equations_that_others_imply(formulation: str) -> 
         at_time = table["time"] == time
         assert table["redundant"][at_time].sum() == (3 if formulation == "maximal" else 0)
         assert set(table["row"][at_time & table["redundant"]]) == named
+
+
+def test_rows_beyond_what_is_looked_at_are_recorded_without_flags() -> None:
+    """Trees whose step has more than 2000 rows; 100 pairs of crates stand on 8 corners each."""
+    crates = [
+        {
+            "name": f"b{k}",
+            "position": [k, 0, 0.1],
+            "mass": 1.0,
+            "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2]}],
+        }
+        for k in range(200)
+    ]
+    joints = [
+        {
+            "name": f"h{k}",
+            "type": "hinge",
+            "parent": f"b{k}",
+            "child": f"b{k + 1}",
+            "anchor": [k + 0.5, 0, 0.1],
+            "axis": [0, 1, 0],
+        }
+        for k in range(0, 200, 2)
+    ]
+    floor = {"name": "floor", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1]}]}
+    options = {"formulation": "reduced", "duration": 0.002}
+    scene = document([floor, *crates], joints, simulation=options)
+    scene["record"] = {"every": 2, "channels": ["constraints"]}
+    table = run(load_scene(scene))[0].tables()["constraints"]
+    last = table["step"] == 2
+    assert last.sum() > 2000
+    assert not table["redundant"][last].any()
+
+
+def test_the_channel_is_refused_where_no_step_solves_a_problem() -> None:
+    options = {"formulation": "reduced", "integrator": "rk4", "collisions": False}
+    scene = arm("reduced")
+    scene["simulation"] |= options
+    kept = ("name", "type", "parent", "child", "anchor", "axis")
+    scene["joints"] = [{key: one[key] for key in kept if key in one} for one in scene["joints"]]
+    scene["record"] = {"channels": ["constraints"]}
+    with pytest.raises(SceneError) as refused:
+        simulate(scene)
+    assert [fault.pointer for fault in refused.value.errors] == ["/record/channels"]

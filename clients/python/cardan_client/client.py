@@ -225,9 +225,11 @@ class Session:
         """Go on stepping."""
         self._do(self._aio.resume())
 
-    def reset(self) -> None:
-        """Go back to the start of the scene."""
-        self._do(self._aio.reset())
+    def reset(
+        self, q: Mapping[str, Any] | None = None, qd: Mapping[str, Any] | None = None
+    ) -> None:
+        """Go back to the start of the scene, then to q and qd by names of joints."""
+        self._do(self._aio.reset(q, qd))
 
     def step(self, n: int = 1, sample_every: int | None = None) -> dict[str, Any]:
         """Do n steps and pause; with `sample_every` the result has the series."""

@@ -54,9 +54,12 @@ class AsyncSession:
         """Go on stepping."""
         await self.command("resume")
 
-    async def reset(self) -> None:
-        """Go back to the start of the scene."""
-        await self.command("reset")
+    async def reset(
+        self, q: Mapping[str, Any] | None = None, qd: Mapping[str, Any] | None = None
+    ) -> None:
+        """Go back to the start of the scene, then to q and qd by names of joints."""
+        given = {"q": q, "qd": qd}
+        await self.command("reset", **{name: dict(of) for name, of in given.items() if of})
 
     async def step(self, n: int = 1, sample_every: int | None = None) -> dict[str, Any]:
         """Do n steps and pause; with `sample_every` the result has the series."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+import cardan
 from cardan import Dynamics, linearize
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, document
@@ -291,3 +292,33 @@ def test_triggers_do_not_concern_a_linear_model() -> None:
     touched = {"type": "contact", "body": "bob"}
     scene = arm() | {"triggers": [{"name": "off", "when": touched, "do": release}]}
     assert frequencies(linear(scene)) == pytest.approx(frequencies(linear(arm())), rel=1e-12)
+
+
+def test_fields_that_do_not_exist_are_refused() -> None:
+    """They would be left out, and the answer would be that of another question."""
+    scene = load_scene(
+        {
+            "bodies": [{"name": "a", "mass": 1.0, "inertia": [1, 1, 1]}],
+            "joints": [
+                {
+                    "name": "j",
+                    "type": "hinge",
+                    "parent": "world",
+                    "child": "a",
+                    "anchor": [0, 0, 0.3],
+                    "axis": [0, 1, 0],
+                }
+            ],
+        }
+    )
+    with pytest.raises(ValueError, match="no field 'type'"):
+        cardan.linearize(scene, inputs=[{"joint": "j", "type": "force"}])
+    with pytest.raises(ValueError, match="kind of an input"):
+        cardan.linearize(scene, inputs=[{"joint": "j", "kind": "torque"}])
+    with pytest.raises(ValueError, match="did you mean 'quantity'"):
+        cardan.linearize(scene, outputs=[{"joint": "j", "quantitiy": "velocity"}])
+    target = {"body": "a", "position": [0, 0, 0], "orientaton": [1, 0, 0, 0]}
+    with pytest.raises(ValueError, match="did you mean 'orientation'"):
+        cardan.inverse_kinematics(scene, [target])
+    with pytest.raises(ValueError, match="no field 'force'"):
+        cardan.statics(scene, load={"force": [1, 0, 0]})

@@ -185,11 +185,57 @@ def test_a_fixed_tendon_that_keeps_its_length_is_a_gear(tmp_path):
     assert codes(answer) == codes(same)
 
 
-def test_what_else_a_tendon_does_is_named(tmp_path):
+def test_a_spring_of_a_fixed_tendon_is_a_coupling_beside_the_gear(tmp_path):
     pulls, _ = model_of(tmp_path, TENDON.format(more=' stiffness="5"'))
-    assert pulls.scene["joints"][-1]["type"] == "gear"
-    (note,) = [one for one in pulls.report.notes if one.code == "tendon"]
-    assert note.where == ["tendon 'belt'"]
+    assert [joint["type"] for joint in pulls.scene["joints"][-2:]] == ["gear", "coupling"]
+    assert pulls.scene["joints"][-1]["stiffness"] == 5.0
+    assert not [one for one in pulls.report.notes if one.code == "tendon"]
+
+
+def test_limits_of_a_fixed_tendon_bound_a_sum(tmp_path):
+    tendon = """<tendon><fixed name="t" limited="true" range="-0.3 0.2">
+      <joint joint="one" coef="1"/><joint joint="two" coef="-1"/></fixed></tendon>"""
+    answer, _ = model_of(tmp_path, tendon)
+    assert not [one for one in answer.report.notes if one.code == "tendon"]
+    simulation = Simulation(load_scene(answer.scene))
+    sums = []
+    for _ in range(200):
+        simulation.advance(20)
+        q, _ = simulation.joint_state()
+        sums.append(q[0] - q[1])
+    # one arm falls to the right, the other to the left: free, the sum would pass 0.2
+    assert 0.1999 < max(sums) < 0.2001
+    assert min(sums) > -0.3001
+
+
+ROPES = """
+<mujoco><option timestep="0.001"/><worldbody>
+  <site name="left" pos="0 0 2"/><site name="right" pos="1 0 2"/>
+  <body name="a" pos="0 0 1"><joint type="slide" axis="0 0 1"/>
+    <geom size="0.1" mass="2"/><site name="a" pos="0 0 0"/></body>
+  <body name="b" pos="1 0 1"><joint type="slide" axis="0 0 1"/>
+    <geom size="0.1" mass="1.5"/><site name="b" pos="0 0 0"/></body>
+</worldbody><tendon><spatial name="rope" limited="true" range="0 {}">{}</spatial></tendon></mujoco>
+"""
+OVER = '<site site="a"/><site site="left"/><site site="right"/><site site="b"/>'
+BLOCK = (
+    '<site site="a"/><site site="left"/><pulley divisor="0.5"/><site site="right"/><site site="b"/>'
+)
+
+
+@pytest.mark.parametrize(("way", "length", "factor"), [(OVER, 3.0, 1.0), (BLOCK, 3.0, 2.0)])
+def test_a_tendon_through_sites_is_a_cable(tmp_path, way, length, factor):
+    """Two weights on a rope, with b in a loop of it: tension (1 + f) g / (1/m_a + f^2/m_b)."""
+    path = tmp_path / "model.xml"
+    path.write_text(ROPES.format(length, way))
+    answer = import_path(path)
+    assert not [one for one in answer.report.notes if one.code == "tendon"]
+    simulation = Simulation(load_scene(answer.scene))
+    simulation.advance(200)
+    tension = (1.0 + factor) * 9.81 / (1.0 / 2.0 + factor**2 / 1.5)
+    falls = [9.81 - tension / 2.0, 9.81 - factor * tension / 1.5]
+    heights = [simulation.poses()[simulation.body_names.index(name), 2] for name in ("a", "b")]
+    assert heights == pytest.approx([1.0 - 0.5 * a * 0.2**2 for a in falls], abs=1e-9)
 
 
 INSIDE = (

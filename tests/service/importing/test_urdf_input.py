@@ -1,6 +1,7 @@
 """URDF as it is found: drives asked for, prefixes, inertials without inertia, thin meshes."""
 
 import math
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +202,82 @@ def test_an_stl_in_text_is_read(tmp_path: Path) -> None:
     assert found_edges == pytest.approx(
         sorted(math.dist(a, b) for a in points for b in points), abs=1e-7
     )
+
+
+TETRAHEDRON = [[0.0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
+
+
+def binary_stl(points: list[list[float]], faces: list[list[int]]) -> bytes:
+    rows = b"".join(
+        struct.pack("<12fH", 0, 0, 0, *(x for i in face for x in points[i]), 0) for face in faces
+    )
+    return bytes(80) + struct.pack("<I", len(faces)) + rows
+
+
+FACES = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
+FLAWED = {
+    "has no triangles": binary_stl(TETRAHEDRON, []),
+    "is flat": binary_stl(TETRAHEDRON, FACES[:1]),
+    "has another size": binary_stl(TETRAHEDRON, FACES)[:-7],
+    "not finite": binary_stl([[math.nan, 0, 0], *TETRAHEDRON[1:]], FACES),
+}
+
+
+@pytest.mark.parametrize("why", FLAWED)
+def test_a_flawed_stl_is_left_out_with_a_note(tmp_path: Path, why: str) -> None:
+    (tmp_path / "part.stl").write_bytes(FLAWED[why])
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '<collision><geometry><mesh filename="part.stl"/></geometry></collision></link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>'
+    )
+    answer = import_path(path)
+    (note,) = [one for one in answer.report.notes if one.code == "mesh_format"]
+    assert why in note.message
+    assert note.where == ["link 'arm': part.stl"]
+    assert answer.scene["bodies"][0]["shapes"] == []
+
+
+def test_capsules_with_a_prefix_are_capsules_and_empty_shapes_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "robot.urdf"
+    shape = "<collision><geometry>{}</geometry></collision>"
+    path.write_text(
+        '<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/></inertial>'
+        + shape.format('<drake:capsule radius="0.1" length="0.3"/>')
+        + shape.format('<drake:ellipsoid a="1" b="1" c="1"/>')
+        + '</link><joint name="j" type="continuous"><parent link="base"/><child link="arm"/>'
+        "</joint></robot>"
+    )
+    answer = import_path(path)
+    (capsule,) = answer.scene["bodies"][0]["shapes"]
+    assert (capsule["type"], capsule["radius"]) == ("capsule", 0.1)
+    assert capsule["length"] == pytest.approx(0.3)
+    assert "no_shape" in {one.code for one in answer.report.notes}
+
+
+def test_the_home_pose_moves_what_mimics_a_mimic(tmp_path: Path) -> None:
+    """The last follower is written first: 2 (-0.5 * 0.4) + 0.1."""
+    links = "".join(
+        f'<link name="l{k}"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for k in (1, 2, 3)
+    )
+    rest = '<axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="5" velocity="2"/>'
+    joint = '<joint name="{}" type="prismatic"><parent link="base"/><child link="{}"/>{}{}</joint>'
+    (tmp_path / "robot.urdf").write_text(
+        f'<robot name="r"><link name="base"/>{links}'
+        + joint.format("c", "l3", rest, '<mimic joint="b" multiplier="2" offset="0.1"/>')
+        + joint.format("b", "l2", rest, '<mimic joint="a" multiplier="-0.5"/>')
+        + joint.format("a", "l1", rest, "")
+        + "</robot>"
+    )
+    (tmp_path / "robot.srdf").write_text(
+        '<robot name="r"><group_state name="home" group="g"><joint name="a" value="0.4"/>'
+        "</group_state></robot>"
+    )
+    answer = import_path(tmp_path / "robot.urdf")
+    at = {body["name"]: body["position"][0] for body in answer.scene["bodies"]}
+    assert at == pytest.approx({"l1": 0.4, "l2": -0.2, "l3": -0.3})
+    assert "open_coupling" not in {one.code for one in answer.report.notes}

@@ -166,6 +166,26 @@ def test_reset_begins_a_new_epoch(service: Service, session: str):
     assert service.state(session)["epoch"] == 1
 
 
+def test_reset_to_coordinates(service: Service, session: str):
+    def first() -> list[float]:
+        rows = service.http.get(f"/sessions/{session}/state").json()["joints"]
+        return [rows[0]["q"], rows[0]["qd"]]
+
+    with service.watch(session) as viewer:
+        viewer.do("step", n=20)
+        viewer.do("reset", q={"pivot": 0.3}, qd={"pivot": -1.0})
+    assert first() == pytest.approx([0.3, -1.0], abs=1e-9)
+    assert service.state(session)["epoch"] == 1
+    answer = service.http.post(f"/sessions/{session}:reset", json={"q": {"pivot": 0.2}})
+    answer.raise_for_status()
+    assert first()[0] == pytest.approx(0.2, abs=1e-9)
+    refused = service.http.post(f"/sessions/{session}:reset", json={"q": {"nothing": 1.0}})
+    assert (refused.status_code, refused.json()["code"]) == (422, "command_impossible")
+    # what is refused changes nothing
+    assert first()[0] == pytest.approx(0.2, abs=1e-9)
+    assert service.state(session)["epoch"] == 2
+
+
 def test_the_history_of_an_epoch_begins_with_its_first_moment(service: Service, session: str):
     with service.watch(session) as viewer:
         for message in ({"op": "reset"}, {"op": "step", "n": 30, "id": "last"}):
