@@ -28,11 +28,13 @@ class Side(NamedTuple):
 
     def plus(self, other: Side) -> Side:
         """Both as one."""
-        return Side(*(a + b for a, b in zip(self, other, strict=True)))
+        first, inertia = self.first + other.first, self.inertia + other.inertia
+        return Side(self.mass + other.mass, first, inertia)
 
     def less(self, other: Side) -> Side:
         """What is left without a part."""
-        return Side(*(a - b for a, b in zip(self, other, strict=True)))
+        first, inertia = self.first - other.first, self.inertia - other.inertia
+        return Side(self.mass - other.mass, first, inertia)
 
     def centre(self) -> Array:
         """The centre of mass [m], W."""
