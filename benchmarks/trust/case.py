@@ -139,30 +139,38 @@ def by_equation(rate: Callable[[float, Array], Any], start: Sequence[float], end
     return lambda t: [found.sol(t)[0]]
 
 
-def looked(document: Document, case: Case) -> tuple[Simulation, Array, Array]:
-    """A run of a document: itself at the end, the moments (k,) [s] and the values (k, q)."""
+def looked(
+    document: Document, case: Case, at: Array | None = None
+) -> tuple[Simulation, Array, Array]:
+    """A run of a document: itself at the end, the moments (k,) [s] and the values (k, q).
+
+    at (k,) [s]: the moments to look at, each the end of a step; none: evenly spread
+    """
     from cardan.schemas import load_scene
 
     simulation = Simulation(load_scene(document))
-    total = simulation.total_steps
-    times, values = [0.0], [np.atleast_1d(np.asarray(case.look(simulation), float))]
-    for k in range(1, LOOKS + 1):
-        due = round(k * total / LOOKS)
+    steps = np.linspace(0.0, simulation.total_steps, LOOKS + 1)
+    times, values = [], []
+    for due in np.round(steps if at is None else at / simulation.time_step).astype(int).tolist():
         simulation.advance(due - simulation.step_count)
         times.append(due * simulation.time_step)
         values.append(np.atleast_1d(np.asarray(case.look(simulation), float)))
     return simulation, np.array(times), np.array(values)
 
 
-def reference(case: Case, refinement: int) -> tuple[Array, Array]:
-    """Moments and values of a run of the case with dt / refinement."""
+def reference(case: Case, refinement: int, at: Array) -> Array:
+    """Values (k, q) of a run of the case with dt / refinement, at the moments (k,) of the run [s].
+
+    They are those of the run itself: where its looks are not evenly spread, neither are these.
+    """
     simulation = dict(case.document["simulation"])
     simulation["dt"] = simulation.get("dt", 0.001) / refinement
     if case.other is not None:
         simulation["formulation"] = case.other
     simulation |= case.changes
-    _, times, values = looked({**case.document, "simulation": simulation}, case)
-    return times, values
+    _, times, values = looked({**case.document, "simulation": simulation}, case, at)
+    assert np.allclose(times, at, rtol=1e-12, atol=0.0)
+    return values
 
 
 def scale_of(case: Case, true: Array) -> float:

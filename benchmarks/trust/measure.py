@@ -82,8 +82,7 @@ def true_values(case: Case, times: Array) -> Array | None:
     """The truth at these times; None where references do not agree."""
     if case.truth is not None:
         return np.array([np.atleast_1d(case.truth(t)) for t in times], float)
-    _, coarse = reference(case, COARSE)
-    _, fine = reference(case, FINE)
+    coarse, fine = reference(case, COARSE, times), reference(case, FINE, times)
     apart = np.linalg.norm(coarse - fine, axis=1).max()
     return fine if apart <= AGREED * scale_of(case, fine) else None
 
