@@ -19,6 +19,7 @@ from benchmarks.trust import (
     mechanisms,
     shaken,
     smooth,
+    strangers,
     swings,
     touching,
 )
@@ -70,7 +71,8 @@ def cases(families: Sequence[str] = (), seed: int | None = None) -> Iterator[tup
     With a seed only those drawn from it.
     """
     chosen = chain.from_iterable(family() for family in FAMILIES if seed is None)
-    other = chain.from_iterable(family() for family in further.FAMILIES if seed is None)
+    others = () if seed is not None else further.FAMILIES + strangers.FAMILIES
+    other = chain.from_iterable(family() for family in others)
     drawn = held_out(SEED if seed is None else seed)
     for group, some in ((CHOSEN, chosen), (OTHER, other), (HELD_OUT, drawn)):
         for case in some:

@@ -22,7 +22,8 @@ where there are two) that agree to {100 * AGREED:g} %. A result is *right* if at
 is off by at most {100 * RIGHT:g} % of its scale: amplitude, drop, way, size. The scenes held out
 have parameters drawn from seed {SEED}: limits were chosen without them, then
 those of orbits, mechanisms and tops once more (decision 0150). Scenes of other kinds were added
-when all limits were chosen (decision 0370).
+when all limits were chosen (decision 0370), some of them by somebody who had not seen the others
+(decision 0420).
 """
 
 
