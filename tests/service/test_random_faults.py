@@ -296,7 +296,7 @@ def test_every_accepted_job_ends_once_with_the_bits_of_an_undisturbed_run(own_se
 
         wait_for(
             lambda: submitting.done() or asking.done() or (time.monotonic() > until and seen()),
-            SECONDS + 120,
+            SECONDS + 600,
             "every kind of fault and of work",
         )
         faults.over.set()
