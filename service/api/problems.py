@@ -33,9 +33,12 @@ API = "/v1/"
 # the page of the manual with a row for every code (docs/manual/problems.md)
 EXPLAINED = "/manual/problems.html"
 RETRYABLE = frozenset({408, 429, 503, 507})
-# a full disk, a quota of the system, a limit of the size of files
+# a full disk, a quota of the system, a limit of the size of files; a disk that is read-only
 FULL_FILE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-FULL_DATABASE = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"})
+READ_ONLY_FILE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+FULL_DATABASE = frozenset(
+    {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_READONLY"}
+)
 
 # code of a response whose route did not set one
 CODES = {
@@ -211,7 +214,7 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
         return ProblemError(
             507,
             "insufficient_storage",
-            "The disk of the service is full; nothing of this request was stored.",
+            "The disk of the service is full or read-only; nothing of this request was stored.",
             retryable=True,
             headers={"Retry-After": "60"},
         )
@@ -234,10 +237,10 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
 
 
 def is_full_disk(error: Exception) -> bool:
-    """Return whether a file could not be written for want of space, by us or by the database."""
+    """Return whether the disk took no file, for want of space or rights, of us or the database."""
     if isinstance(error, OperationalError):
         return getattr(error.orig, "sqlite_errorname", "") in FULL_DATABASE
-    return isinstance(error, OSError) and error.errno in FULL_FILE
+    return isinstance(error, OSError) and error.errno in FULL_FILE | READ_ONLY_FILE
 
 
 def is_unreachable(error: Exception) -> bool:
