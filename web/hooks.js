@@ -13,6 +13,8 @@
  *     cardan.limits()       of the joints that are shown: {joint, kind, lower, upper, value, stopped} of each range [rad or m]
  *     cardan.trust()        {horizon, step, errors, words}: how far the curves can be believed, or null
  *     cardan.series(i)      the numbers behind plot i: {times, values}
+ *     cardan.drawn()        how many rods between joints and bodies, and marks at the anchors of joints, are drawn
+ *     cardan.ticks(i)       words at the left axis of plot i
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
  *     cardan.ghost(name)    position of a body as the ghost draws it, or null
  *     cardan.colours(places)  [r, g, b, a] of the picture at places [x, y] of the view, from its left and lower edge, 0 to 1
@@ -80,6 +82,8 @@ export function installHooks(page) {
       page.painter ??= new Painter();
       return page.painter.paint(scene, theme);
     },
+    drawn: () => ({ rods: page.view.links?.root.count ?? 0, anchors: page.view.overlays?.dots.anchor.mesh.count ?? 0 }),
+    ticks: (/** @type {number} */ index) => page.charts.standard[index].ticks,
     series(/** @type {number} */ index) {
       const { times, values } = page.charts.standard[index].series;
       return { times, values };
