@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.web.shown import SMALL, Shown
+from tests.web.shown import PATIENCE, SMALL, Shown
 
 pytestmark = pytest.mark.e2e
 
@@ -83,3 +83,36 @@ def test_the_bar_of_a_comparison_covers_nothing_of_the_view(
         view, box = page.locator("#stage").bounding_box(), bar.bounding_box()
         assert box["y"] >= view["y"] + view["height"]
         assert box["x"] + box["width"] <= width
+
+
+def test_on_a_phone_the_numbers_of_arrange_stay_in_sight(browser: Any, server: str) -> None:
+    """While the page scrolls by a finger on them, and where the outline is."""
+    context = browser.new_context(
+        viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
+    )
+    phone = context.new_page()
+    phone.set_default_timeout(PATIENCE)
+    shown = Shown(phone, server)
+    shown.open("double-pendulum", paused=True)
+    phone.get_by_role("button", name="Arrange", exact=True).tap()
+    bar = phone.get_by_role("group", name="Arrange the scene")
+    bar.wait_for()
+    at = bar.bounding_box()
+    finger = context.new_cdp_session(phone)
+
+    def touch(kind: str, *points: dict[str, float]) -> None:
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    x, y = at["x"] + 200, at["y"] + 20
+    touch("touchStart", {"x": x, "y": y})
+    for moved in range(20, 220, 20):
+        touch("touchMove", {"x": x, "y": y - moved})
+    touch("touchEnd")
+    shown.wait("scrollY > 100")
+    phone.locator("#outline button", has_text="elbow").tap()
+    phone.evaluate("document.getElementById('outline').scrollIntoView()")
+    box = bar.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 760
+    shown.close()
+    context.close()
