@@ -65,9 +65,8 @@ class PositionDrive(Base):
     """How a position motor drives: as a spring and damper when these are given, else rigidly.
 
     The rigid one is a servo: it holds the coordinate as equal limits would, with no more than
-    `max_force`. It is meant to hold and to follow. Sent far away it rushes, unless `max_speed`
-    bounds it, and with a force too small to brake it swings about its target: there `stiffness` and
-    `damping` are better.
+    `max_force`, and brakes with half of that before it arrives. Without `max_force` it rushes to a
+    target far away, unless `max_speed` bounds it.
     """
 
     max_force: NonNegative | None = None

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.rotations import turn
-from cardan.engine.build.sides import Side, sides_of_bridges
+from cardan.engine.build.sides import Side, sides_of_joints
 from cardan.engine.constraints.joints.coordinates import is_length, is_translation
 from cardan.engine.world.model import (
     COUPLING,
@@ -17,6 +17,7 @@ from cardan.engine.world.model import (
     GEAR,
     HINGE,
     HINGE2,
+    MOTOR_POSITION,
     PLANAR,
     RACK,
     SCREW,
@@ -72,15 +73,19 @@ def write_force_masses(forces: Forces, bodies: Bodies) -> None:
                 )
 
 
-def moment_of(joints: Joints, j: int, axis: int, moments: Array, line: Array) -> float:
-    """Moment of inertia that a coordinate turns [kg m^2]; the least where its axis may turn, too.
+def moment_of(joints: Joints, coordinate: tuple[int, int], moments: Array, line: Array) -> float:
+    """Moment of inertia that a coordinate turns [kg m^2].
 
-    Reads   moments (3, 3) kg m^2; line: the first axis of joint j; both in W
+    Where its axis may turn, too, the least for drives that yield, the largest for rigid ones: both
+    err on the safe side.
+
+    Reads   moments (3, 3) kg m^2; line: the first axis of the joint; both in W
     """
+    j, axis = coordinate
     kind = joints.kind[j]
     if kind in ABOUT_ONE or (kind in ABOUT_FIRST and axis == 0):
         return float(line @ moments @ line)
-    return float(np.linalg.eigvalsh(moments)[0])
+    return float(np.linalg.eigvalsh(moments)[0 if joints.motor_stiffness[j, axis].any() else -1])
 
 
 def locked_inverse_mass(
@@ -96,24 +101,29 @@ def locked_inverse_mass(
             moved = side.mass
         else:
             moments = side.inertia_about(side.centre() if len(sides) == 2 else anchor)
-            moved = moment_of(joints, j, axis, moments, line)
+            moved = moment_of(joints, coordinate, moments, line)
         total += 1.0 / moved if moved > 0.0 else np.inf
     return total
 
 
 def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
-    """joints.motor_inverse_mass: of what a drive with a stiffness moves, other joints locked.
+    """joints.motor_inverse_mass: of what a drive to a position moves, other joints locked.
 
-    Never more than joints.inverse_mass, which also stands for drives in loops, where what moves
-    with a joint depends on others.
+    In loops what moves with a joint depends on others. There drives that yield have the bound
+    joints.inverse_mass, which nothing exceeds, and rigid ones count all bodies of the mechanism:
+    the former must not be too stiff for the step, the latter must not brake too late.
     """
-    drives = np.argwhere(joints.motor_stiffness.any(axis=2)).tolist()
+    drives = np.argwhere(joints.motor_kind == MOTOR_POSITION).tolist()
     if not drives:
         return
     chosen = np.flatnonzero(~np.isin(joints.kind, LOOSE))
-    sides = sides_of_bridges((joints.body_a, joints.body_b), chosen, bodies, place)
+    sides = sides_of_joints((joints.body_a, joints.body_b), chosen, bodies, place)
     for j, axis in drives:
         found = float(joints.inverse_mass[j, 0 if is_length(int(joints.kind[j]), axis) else 1])
-        if j in sides:
-            found = min(found, locked_inverse_mass(joints, place, (j, axis), sides[j]))
+        behind = sides.of_bridge.get(j)
+        if behind is None and not joints.motor_stiffness[j, axis].any():
+            ends = (int(joints.body_b[j]), int(joints.body_a[j]))
+            behind = [sides.whole[body] for body in ends if body in sides.whole][:1]
+        if behind:
+            found = min(found, locked_inverse_mass(joints, place, (j, axis), behind))
         joints.motor_inverse_mass[j, axis] = found / (1.0 + joints.armature[j] * found)

@@ -87,13 +87,24 @@ def walk(links: list[list[tuple[int, int]]], starts: list[int]) -> Walk:
     return Walk(order, parent, through, [lowest[node] - met[node] for node in range(n)])
 
 
-def sides_of_bridges(
+class Sides(NamedTuple):
+    """What lies behind joints."""
+
+    of_bridge: dict[
+        int, list[Side]
+    ]  # of each joint in no loop the sides that move freely, one or two
+    whole: dict[
+        int, Side
+    ]  # of each dynamic body all that joints connect with it but for the ground
+
+
+def sides_of_joints(
     ends: tuple[NDArray[np.int64], NDArray[np.int64]],
     chosen: NDArray[np.int64],
     bodies: Bodies,
     place: Place,
-) -> dict[int, list[Side]]:
-    """Of each joint in no loop the sides that move freely, one or two.
+) -> Sides:
+    """What lies behind each of the chosen joints.
 
     ends    bodies A and B of all joints
     chosen  joints that the graph is made of
@@ -110,15 +121,17 @@ def sides_of_bridges(
     free = np.flatnonzero(bodies.kind == DYNAMIC).tolist()
     found = walk(links, [n - 1, *free])
     behind = {i: side_of(bodies, place, i) for i in free}
-    root = {i: i for i in found.order if found.parent[i] < 0}
+    # a walk in depth enters what hangs together without the ground only once
+    top = {}
     for i in found.order:
-        root[i] = root.get(i, root.get(found.parent[i], i))
+        top[i] = i if found.parent[i] in (-1, n - 1) else top[found.parent[i]]
     for i in reversed(found.order):
         if found.parent[i] >= 0 and found.parent[i] != n - 1:
             behind[found.parent[i]] = behind[found.parent[i]].plus(behind[i])
     sides = {}
     for i in found.order:
         if found.parent[i] >= 0 and found.lowest[i] == 0:
-            own, whole = behind[i], behind.get(root[i])
-            sides[found.through[i]] = [own] if whole is None else [own, whole.less(own)]
-    return sides
+            own, whole = behind[i], behind[top[i]]
+            free = found.parent[top[i]] < 0
+            sides[found.through[i]] = [own, whole.less(own)] if free else [own]
+    return Sides(sides, {i: behind[top[i]] for i in behind})

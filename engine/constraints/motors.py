@@ -93,6 +93,37 @@ def set_compliant(
 
 
 @kernel
+def braking_speed(acceleration: float, distance: float, h: float) -> float:
+    """The largest speed from which steps of h that slow by `acceleration` end at this distance.
+
+        distance = v^2/(2 a) + v h/2,  so that  v -> v - a h  while  distance -> distance - v h
+
+    Reads   acceleration m/s^2 or rad/s^2; distance m or rad, of either sign
+    Check   tests/references/test_servo.py
+    """
+    half = 0.5 * h * acceleration
+    return math.sqrt(half * half + 2.0 * acceleration * abs(distance)) - half
+
+
+@kernel
+def servo_speed(
+    joints: Joints, j: int, axis: int, error: float, max_force: float, h: float
+) -> float:
+    """The speed at which a servo takes its error away [m/s or rad/s], before its target's own.
+
+    erp/h of the error, and from afar no more than half of the force can brake in time. The other
+    half is left for loads, and for the last steps, which the first law slows by nearly twice that.
+
+    Source  decision 0450
+    """
+    speed = joints.erp[j] / h * error
+    if math.isinf(max_force):
+        return speed
+    fastest = braking_speed(0.5 * max_force * joints.motor_inverse_mass[j, axis], error, h)
+    return min(max(speed, -fastest), fastest)
+
+
+@kernel
 def flight_acceleration(
     rows: Rows, row: int, state: State, model: Model, bias_acceleration: NDArray
 ) -> float:
@@ -130,8 +161,8 @@ def write_motor(
 
         velocity   bias = -target                                     |lam| <= max_force h
         position   a servo: the lock lower = upper = target with a bounded force,
-                   bias = erp/h (q - target) - target', at most max_speed
-                                                                      |lam| <= max_force h
+                   bias = erp/h (q - target) - target', at most what it can brake from and
+                   max_speed (servo_speed)                            |lam| <= max_force h
                    with stiffness: a spring-damper against the moving target (set_compliant)
                                                                       |lam| <= max_force h
         force      lam  = target h
@@ -174,7 +205,7 @@ def write_motor(
             set_compliant(rows, row, state, joints, error, rate, h)
         else:
             fastest = joints.motor_max_speed[j, axis]
-            speed = joints.erp[j] / whole * error - rate
+            speed = servo_speed(joints, j, axis, error, max_force, whole) - rate
             rows.bias[row] = min(max(speed, -fastest), fastest)
             rows.bias[row] += (
                 0.5 * h * flight_acceleration(rows, row, state, model, bias_acceleration)

@@ -133,7 +133,8 @@ def lagging_bodies(model: Model, h: float) -> NDArray[np.bool_]:
     joints, found = model.joints, np.zeros(len(model.bodies.kind), bool)
     stiffness, inverse_mass = joints.motor_stiffness, joints.motor_inverse_mass
     lags = h * np.sqrt(np.maximum(stiffness[:, :, 0], 0.0) * inverse_mass) > FOLLOWED_PHASE
-    lags |= h * joints.motor_damping * inverse_mass > FOLLOWED_PHASE
+    yields = stiffness.any(axis=2)
+    lags |= yields & (h * joints.motor_damping * inverse_mass > FOLLOWED_PHASE)
     lagging = (lags | (stiffness[:, :, 1:] != 0.0).any(axis=2)).any(axis=1)
     found[joints.body_a[lagging]] = found[joints.body_b[lagging]] = True
     return found

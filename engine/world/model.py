@@ -171,7 +171,7 @@ class Joints(NamedTuple):
         NDArray  # (j, 3, 3) N/m ... or N m/rad ...: k1 k2 k3; 0: removes erp of the error per step
     )
     motor_damping: NDArray  # (j, 3) N s/m or N m s/rad
-    motor_inverse_mass: NDArray  # (j, 3) 1/kg or 1/(kg m^2)  of a drive with stiffness: J M^-1 J^T at the start, all other joints locked
+    motor_inverse_mass: NDArray  # (j, 3) 1/kg or 1/(kg m^2)  of a drive to a position: J M^-1 J^T at the start, all other joints locked
     friction: NDArray  # (j,) N or N m  friction bound of each free motion
     damping: NDArray  # (j,) N s/m or N m s/rad
     armature: NDArray  # (j,) kg or kg m^2  of rotors, each free motion

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cardan.engine.constraints.motors import braking_speed
 from tests.engine.scenes import Document, document, simulate
 
 pytestmark = pytest.mark.reference
@@ -62,17 +63,119 @@ def test_servo_holds_a_weight_up_to_its_force_and_gives_way_beyond(
         assert force == pytest.approx(-1.9, rel=1e-9)
 
 
-def test_bounded_servo_from_afar_brakes_late_and_comes_in_at_last() -> None:
-    # full torque until the error is small, then full torque back: it swings about its target with
-    # the period of a bang-bang drive, t = sqrt(2 x/a) for each quarter
+def test_bounded_servo_brakes_ahead_with_half_of_its_torque() -> None:
+    # full torque to the speed from which half of it brakes in time: x1 = x/3, v^2 = 2 a x1
     sim = wheel(motor={"type": "position", "target": 1.0, "max_force": 2.0})
-    path = []
+    path, speeds = [], []
     for _ in range(2000):
         sim.advance(1)
         path.append(angle(sim))
-    assert max(path) > 1.5
-    reaches = int(np.argmax(np.array(path) > 1.0)) * 1e-3
-    assert reaches == pytest.approx(math.sqrt(2.0 * 1.0 / (2.0 / INERTIA)), abs=5e-3)
+        speeds.append(float(sim.joint_table()["qd"][0]))
+    full = 2.0 / INERTIA
+    assert max(path) < 1.0 + 1e-12
+    assert max(speeds) == pytest.approx(math.sqrt(2.0 * full / 3.0), rel=5e-3)
+    there = math.sqrt(2.0 / (3.0 * full)) + math.sqrt(2.0 * (2.0 / 3.0) / (0.5 * full))
+    arrives = int(np.argmax(np.array(path) > 0.999)) * 1e-3
+    assert arrives == pytest.approx(there, abs=0.03)
+    assert angle(sim) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("h", [1e-3, 0.02])
+def test_the_speed_that_can_brake_falls_by_its_deceleration_each_step(h: float) -> None:
+    left, speed = 0.9, braking_speed(2.0, 0.9, h)
+    while left > 2.0 * h * h:
+        left -= h * speed
+        slower = braking_speed(2.0, left, h)
+        assert speed - slower == pytest.approx(min(2.0 * h, speed), rel=1e-6, abs=1e-9)
+        speed = slower
+
+
+def bar(name: str, begin: Any, end: Any) -> Document:
+    """A bar of 1 kg from one point of the plane to another."""
+    way = np.subtract(end, begin)
+    half = 0.5 * math.atan2(way[1], way[0])
+    size = [float(np.hypot(*way)), 0.05, 0.05]
+    return {
+        "name": name,
+        "mass": 1.0,
+        "shapes": [{"type": "box", "size": size}],
+        "position": [*(0.5 * np.add(begin, end)).tolist(), 0.0],
+        "orientation": [math.cos(half), 0.0, 0.0, math.sin(half)],
+    }
+
+
+def hinge(name: str, parent: str, child: str, at: Any, force: float = 0.0) -> Document:
+    """A hinge about z at a point of the plane; with a force its drive goes to 1 rad."""
+    joint: Document = {"name": name, "type": "hinge", "parent": parent, "child": child}
+    joint |= {"anchor": [*at, 0.0], "axis": [0, 0, 1], "collide_connected": False}
+    if force:
+        joint["motor"] = {"type": "position", "target": 1.0, "max_force": force}
+    return joint
+
+
+def arm(force: float) -> Document:
+    """Two bars, the second driven to stay; the load is the weight of both."""
+    bodies = [bar("upper", [0, 0], [1, 0]), bar("lower", [1, 0], [2, 0])]
+    joints = [hinge("first", "world", "upper", [0, 0], force)]
+    joints += [hinge("elbow", "upper", "lower", [1, 0], force)]
+    joints[1]["motor"]["target"] = 0.0
+    return {"bodies": bodies, "joints": joints, "gravity": [0, -9.81, 0]}
+
+
+def four_bar(force: float) -> Document:
+    """A crank of 0.5 m, a coupler of 2 m and a rocker of 1 m on a ground of 2 m."""
+    corner = meeting([0.0, 0.5], 2.0, [2.0, 0.0], 1.0)
+    bodies = [bar("crank", [0, 0], [0, 0.5]), bar("coupler", [0, 0.5], corner)]
+    bodies += [bar("rocker", corner, [2, 0])]
+    joints = [hinge("first", "world", "crank", [0, 0], force)]
+    joints += [hinge("b", "crank", "coupler", [0, 0.5]), hinge("c", "coupler", "rocker", corner)]
+    joints += [hinge("d", "world", "rocker", [2, 0])]
+    return {"bodies": bodies, "joints": joints, "gravity": [0, 0, 0]}
+
+
+def meeting(a: Any, near: float, b: Any, far: float) -> list[float]:
+    """The upper point at these distances of two points of the plane."""
+    apart = np.subtract(b, a)
+    length = float(np.hypot(*apart))
+    along = (near**2 - far**2 + length**2) / (2.0 * length)
+    height = math.sqrt(near**2 - along**2)
+    up = np.array([-apart[1], apart[0]]) / length
+    return (np.array(a) + along * apart / length + height * up).tolist()
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize(
+    ("scene", "force", "steps"),
+    [(arm, 60.0, 2500), (four_bar, 5.0, 2500)],
+    ids=["arm", "four-bar"],
+)
+def test_servo_of_a_mechanism_does_not_overshoot(
+    scene: Any, force: float, steps: int, formulation: str
+) -> None:
+    # the row alone knows a bar about its own centre: a quarter of its moment about the hinge
+    made = scene(force)
+    options = {"dt": 1e-3, "formulation": formulation}
+    sim = simulate(document(made.pop("bodies"), made.pop("joints"), simulation=options, **made))
+    most = 0.0
+    for _ in range(steps // 5):
+        sim.advance(5)
+        most = max(most, angle(sim))
+    assert most < 1.001
+    assert angle(sim) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_servo_of_a_ball_joint_counts_the_largest_moment() -> None:
+    motor = {"type": "position", "target": [0.2, 0.0, 1.0], "max_force": 2.0}
+    ball = {"name": "ball", "type": "ball", "parent": "world", "child": "arm", "motor": motor}
+    ball |= {"anchor": [0, 0, 0]}
+    options = {"dt": 1e-3}
+    scene = document([bar("arm", [0, 0], [1, 0])], [ball], gravity=[0, 0, 0], simulation=options)
+    sim = simulate(scene)
+    assert sim.model.joints.motor_inverse_mass[0, :3] == pytest.approx(
+        3.0 / (1.0 + 0.05**2 / 4), rel=1e-3
+    )
+    sim.advance(2000)
+    assert sim.joint_table()["q"][2] == pytest.approx(1.0, abs=1e-9)
 
 
 def test_speed_limit_keeps_a_servo_that_can_brake_from_rushing() -> None:
