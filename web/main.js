@@ -15,7 +15,6 @@ import { seconds } from "./format.js";
 import { Gallery } from "./gallery.js";
 import { GrabTool } from "./grab.js";
 import { Happenings } from "./happenings.js";
-import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
 import { Late } from "./late.js";
@@ -321,5 +320,5 @@ export class Page {
 }
 
 const page = new Page();
-installHooks(page);
+import("./hooks.js").then(({ installHooks }) => installHooks(page));
 page.start();
