@@ -15,6 +15,7 @@ import { seconds } from "./format.js";
 import { Gallery } from "./gallery.js";
 import { GrabTool } from "./grab.js";
 import { Happenings } from "./happenings.js";
+import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
 import { Late } from "./late.js";
@@ -320,5 +321,5 @@ export class Page {
 }
 
 const page = new Page();
-import("./hooks.js").then(({ installHooks }) => installHooks(page));
+installHooks(page);
 page.start();
