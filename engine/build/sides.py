@@ -122,7 +122,7 @@ def sides_of_joints(
     found = walk(links, [n - 1, *free])
     behind = {i: side_of(bodies, place, i) for i in free}
     # a walk in depth enters what hangs together without the ground only once
-    top = {}
+    top = dict[int, int]()
     for i in found.order:
         top[i] = i if found.parent[i] in (-1, n - 1) else top[found.parent[i]]
     for i in reversed(found.order):
@@ -132,6 +132,6 @@ def sides_of_joints(
     for i in found.order:
         if found.parent[i] >= 0 and found.lowest[i] == 0:
             own, whole = behind[i], behind[top[i]]
-            free = found.parent[top[i]] < 0
-            sides[found.through[i]] = [own, whole.less(own)] if free else [own]
+            floats = found.parent[top[i]] < 0
+            sides[found.through[i]] = [own, whole.less(own)] if floats else [own]
     return Sides(sides, {i: behind[top[i]] for i in behind})

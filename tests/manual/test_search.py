@@ -72,7 +72,8 @@ def test_search_formulas_and_their_font_work_without_a_network(browser: Any, man
     ]
     assert heights[0] > 1.5 * heights[1]
 
-    tab.get_by_role("textbox", name="Search").fill("differential")
+    # the page searches when keys are released, which `fill` does not do
+    tab.get_by_role("textbox", name="Search").press_sequentially("differential")
     result = tab.locator(".md-search-result__link[href*='joints.html#coupling']").first
     result.wait_for(state="visible")
     tab.goto(result.get_attribute("href"))
