@@ -34,7 +34,7 @@ const STANDARD = [
     { label: "solve", value: solver((s) => s.solveUs) },
     { label: "all", value: solver((s) => s.stepUs) },
   ] },
-  { title: "Contacts, depth [mm]", has: hasSolver, folded: true, curves: [
+  { title: "Contacts, depth [mm]", has: hasSolver, counts: true, folded: true, curves: [
     { label: "contacts", value: solver((s) => s.contacts) },
     { label: "depth", value: solver((s) => s.maxPenetration * 1e3), scale: "right" },
   ] },

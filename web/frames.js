@@ -55,6 +55,11 @@ export function jointFrame(joint, scene) {
   };
 }
 
+/** Whether both bodies of a joint are there; an absent one has no pose. @param {{parent: number, child: number}} joint @param {Float32Array} poses */
+export function bothPresent({ parent, child }, poses) {
+  return [parent, child].every((body) => body < 0 || !Number.isNaN(poses[7 * body]));
+}
+
 /** @param {Float32Array} poses @param {number} body -1: the world @param {THREE.Vector3} local @returns {THREE.Vector3} a point in W */
 export function toWorld(poses, body, local) {
   if (body < 0) return local.clone();

@@ -13,6 +13,8 @@
  *     cardan.limits()       of the joints that are shown: {joint, kind, lower, upper, value, stopped} of each range [rad or m]
  *     cardan.trust()        {horizon, step, errors, words}: how far the curves can be believed, or null
  *     cardan.series(i)      the numbers behind plot i: {times, values}
+ *     cardan.drawn()        how many rods between joints and bodies, and marks at the anchors of joints, are drawn
+ *     cardan.ticks(i)       words at the left axis of plot i
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
  *     cardan.ghost(name)    position of a body as the ghost draws it, or null
  *     cardan.colours(places)  [r, g, b, a] of the picture at places [x, y] of the view, from its left and lower edge, 0 to 1
@@ -23,6 +25,11 @@
 /** @param {any} page */
 export function installHooks(page) {
   const indexOf = (/** @type {string} */ name) => page.session?.scene.bodies.findIndex((/** @type {{name: string}} */ body) => body.name === name) ?? -1;
+  /** From the view to the window. @param {{x: number, y: number}} at [px] */
+  const inWindow = ({ x, y }) => {
+    const { left, top } = page.view.stage.canvas.getBoundingClientRect();
+    return { x: left + x, y: top + y };
+  };
   const hooks = {
     stats() {
       const { render, memory, programs } = page.view.stage.renderer.info;
@@ -40,10 +47,7 @@ export function installHooks(page) {
     },
     screen(/** @type {string} */ name) {
       const pose = hooks.pose(name);
-      if (!pose) return null;
-      const rect = page.view.stage.canvas.getBoundingClientRect();
-      const { x, y } = page.view.stage.project(page.view.stage.controls.target.clone().set(pose[0], pose[1], pose[2]));
-      return { x: rect.left + x, y: rect.top + y };
+      return pose && inWindow(page.view.stage.project(page.view.stage.controls.target.clone().fromArray(pose)));
     },
     asleep: (/** @type {string} */ name) => page.view.bodies?.asleep[indexOf(name)] === 1,
     contacts: () => page.session?.numbers.contacts?.count ?? null,
@@ -59,27 +63,21 @@ export function installHooks(page) {
       const frame = page.view.ghost?.track.at(page.drawn.time);
       return frame ? Array.from(frame.poses.subarray(at, at + 3)) : null;
     },
-    colours(/** @type {[number, number][]} */ places) {
-      const { stage } = page.view;
-      const gl = stage.renderer.getContext();
-      const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
-      const pixels = new Uint8Array(4 * width * height);
-      stage.draw();
-      gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-      return places.map(([x, y]) => Array.from(pixels.subarray(4 * (Math.round(y * height) * width + Math.round(x * width))).subarray(0, 4)));
+    async colours(/** @type {[number, number][]} */ places) {
+      return (await import("./colours.js")).coloursOf(page.view.stage, places);
     },
     editor: async () => (await page.sceneDialog)?.state() ?? null,
     handle(/** @type {string} */ axis) {
-      const rect = page.view.stage.canvas.getBoundingClientRect();
       const at = page.arrangement?.middleOf(axis);
-      return at ? { x: rect.left + at.x, y: rect.top + at.y } : null;
+      return at ? inWindow(at) : null;
     },
     flashes: () => ({ ...page.view.flashes?.drawn }),
     async paint(/** @type {import("./types.js").Scene} */ scene, /** @type {"dark" | "light"} */ theme) {
-      const { Painter } = await import("./painter.js");
-      page.painter ??= new Painter();
+      page.painter ??= new (await import("./painter.js")).Painter();
       return page.painter.paint(scene, theme);
     },
+    drawn: () => ({ rods: page.view.links?.root.count ?? 0, anchors: page.view.overlays?.dots.anchor.mesh.count ?? 0 }),
+    ticks: (/** @type {number} */ index) => page.charts.standard[index].ticks,
     series(/** @type {number} */ index) {
       const { times, values } = page.charts.standard[index].series;
       return { times, values };

@@ -7,14 +7,14 @@
  */
 import * as THREE from "three";
 import { straightPart } from "./cables.js";
-import { jointFrame, toWorld, turned } from "./frames.js";
+import { bothPresent, jointFrame, toWorld, turned } from "./frames.js";
 import { halfExtents, localPose, massOf } from "./shapes.js";
 
 const Z = new THREE.Vector3(0, 0, 1);
 /** Room around a shape that still counts as inside, over its size. */
 const MARGIN = 1.05;
 
-/** @typedef {{body: number, anchor: THREE.Vector3, center: THREE.Vector3}} Link both points in the body */
+/** @typedef {{body: number, anchor: THREE.Vector3, center: THREE.Vector3, parent: number, child: number}} Link both points in the body; of a joint between parent and child */
 
 export class Links {
   /** @param {Scene} scene @param {number} size m */
@@ -25,8 +25,6 @@ export class Links {
     const count = this.links.length + this.lines.length;
     const geometry = new THREE.CylinderGeometry(1, 1, 1, 8, 1, true).rotateX(Math.PI / 2);
     this.root = new THREE.InstancedMesh(geometry, new THREE.MeshStandardMaterial({ color: "#a9b4bd", roughness: 0.5 }), Math.max(1, count));
-    this.root.count = count;
-    this.root.visible = count > 0;
     this.root.castShadow = true;
     this.root.frustumCulled = false;
     this.width = size * 0.0022;
@@ -34,10 +32,14 @@ export class Links {
     this.q = new THREE.Quaternion();
   }
 
-  /** @param {Float32Array} poses */
+  /** Rods of joints whose bodies are both present. @param {Float32Array} poses */
   setPoses(poses) {
-    this.links.forEach(({ body, anchor, center }, i) => this.place(i, toWorld(poses, body, anchor), toWorld(poses, body, center)));
-    this.lines.forEach((joint, i) => this.place(this.links.length + i, ...lineOf(joint, poses)));
+    const links = this.links.filter((link) => bothPresent(link, poses));
+    const lines = this.lines.filter((joint) => bothPresent(joint, poses));
+    links.forEach(({ body, anchor, center }, i) => this.place(i, toWorld(poses, body, anchor), toWorld(poses, body, center)));
+    lines.forEach((joint, i) => this.place(links.length + i, ...lineOf(joint, poses)));
+    this.root.count = links.length + lines.length;
+    this.root.visible = this.root.count > 0;
     this.root.instanceMatrix.needsUpdate = true;
   }
 
@@ -73,7 +75,7 @@ function findLinks(scene) {
     const frame = jointFrame(joint, scene);
     for (const [body, anchor] of /** @type {const} */ ([[frame.parent, frame.anchor], [frame.child, frame.anchorInChild]])) {
       if (body < 0 || !scene.bodies[body].shapes?.length || scene.bodies[body].visuals?.length || scene.bodies[body].type === "static") continue;
-      if (!inside(scene.bodies[body], anchor)) links.push({ body, anchor, center: massOf(scene.bodies[body]).center });
+      if (!inside(scene.bodies[body], anchor)) links.push({ body, anchor, center: massOf(scene.bodies[body]).center, parent: frame.parent, child: frame.child });
     }
   }
   return links;

@@ -6,7 +6,7 @@
  * @import {JointFrame} from "./frames.js"
  */
 import * as THREE from "three";
-import { jointFrame, toWorld, turned } from "./frames.js";
+import { bothPresent, jointFrame, toWorld, turned } from "./frames.js";
 import { Arrows, Cones, Dots, firstTangent } from "./glyphs.js";
 import { halfExtents, massOf, seenOf } from "./shapes.js";
 
@@ -65,12 +65,12 @@ export class Overlays {
     if (frame.contacts) this.addContacts(frame.contacts);
     if (this.shown.centers) this.addCenters(poses);
     this.joints.forEach((joint, index) => {
-      if (this.shown.joints || (selection?.kind === "joint" && selection.index === index)) {
+      if (bothPresent(joint, poses) && (this.shown.joints || (selection?.kind === "joint" && selection.index === index))) {
         this.addJoint(joint, poses);
         this.showLimits(index, poses);
       }
     });
-    if (selection?.kind === "body") this.addTriad(poses, selection.index);
+    if (selection?.kind === "body" && !Number.isNaN(poses[7 * selection.index])) this.addTriad(poses, selection.index);
     for (const glyphs of this.all()) glyphs.commit();
   }
 
@@ -126,7 +126,7 @@ export class Overlays {
   /** @param {Float32Array} poses */
   addCenters(poses) {
     this.centers.forEach((center, body) => {
-      if (center) this.dots.center.add(toWorld(poses, body, center), Z, 0.9 * this.unit);
+      if (center && !Number.isNaN(poses[7 * body])) this.dots.center.add(toWorld(poses, body, center), Z, 0.9 * this.unit);
     });
   }
 

@@ -15,6 +15,9 @@ const DECADES = 9;
 /** Share of the times per step that the axis shows in full; rarer ones are cut, and the largest is named. */
 const COMMON = 0.99;
 
+/** Steps between the ticks of an axis that counts things. */
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5];
+
 /** Apart in lightness for colour-blind readers; in the order of the curves. */
 const INK = {
   dark: ["#6fb7e6", "#f0a04b", "#e6ebef", "#ff8fb1"],
@@ -32,6 +35,7 @@ const INK = {
  * @property {string} title
  * @property {boolean} [log]
  * @property {boolean} [robust]
+ * @property {boolean} [counts]     the left axis counts things: whole numbers only
  * @property {boolean} [folded]     one of those that narrow screens leave out
  * @property {string} [key]         of a pinned one
  * @property {"position" | "velocity"} [quantity]  of a body: its curves have the errors of it
@@ -50,6 +54,8 @@ export class Plot {
     this.shown = 0; // s, the moment in the view
     /** @type {((chart: uPlot, ink: string[]) => void) | null} draws how far the curves can be believed */
     this.trust = null;
+    /** @type {string[]} words at the left axis */
+    this.ticks = [];
     this.series = new Series(kind.curves.length);
     /** @type {uPlot | null} */
     this.chart = null;
@@ -89,7 +95,7 @@ export class Plot {
 
   /** @param {typeof uPlot} library */
   draw(library) {
-    const { kind: { curves, robust }, log, area } = this;
+    const { kind: { curves, robust, counts }, log, area } = this;
     const inks = INK[theme()];
     const ink = curves.map((curve, i) => inks[curve.like ?? i % inks.length]);
     const [muted, line] = [themeColor("muted"), themeColor("line")];
@@ -102,7 +108,7 @@ export class Plot {
       scales: { x: { time: false, range: someTime }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
       axes: [
         { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
-        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => tickLabels(ticks) },
+        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), ...(counts ? { incrs: WHOLE } : {}), size: 46, space: 26, values: (_, ticks) => (this.ticks = tickLabels(ticks)) },
         ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => tickLabels(ticks) }] : []),
       ],
       series: [{}, ...curves.map((curve, i) => ({

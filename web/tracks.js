@@ -4,7 +4,7 @@
  * @import {Scene} from "./types.js"
  */
 import * as THREE from "three";
-import { MAX_MOMENTS } from "./moments.js";
+import { MAX_MOMENTS } from "./timeline.js";
 import { halfExtents, localPose } from "./shapes.js";
 
 /** Bodies with a trail, where nothing is selected: more would hide the scene. */
@@ -53,7 +53,7 @@ class Segments {
 }
 
 export class Tracks {
-  /** @param {Scene} scene @param {import("./bodies.js").Part[]} parts @param {import("./moments.js").Moments} memory */
+  /** @param {Scene} scene @param {import("./bodies.js").Part[]} parts @param {import("./timeline.js").Moments} memory */
   constructor(scene, parts, memory) {
     this.memory = memory;
     this.trails = new Segments("#7dd87d", MAX_BODIES * MAX_MOMENTS, 0.85);

@@ -16,7 +16,7 @@ import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
 import { islandsOf } from "./islands.js";
 import { Links } from "./links.js";
-import { Moments } from "./moments.js";
+import { Moments } from "./timeline.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
 import { halfExtents, startBounds, startPoses } from "./shapes.js";

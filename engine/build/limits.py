@@ -220,12 +220,34 @@ def least_kinetic(bodies: Bodies, speed: Array) -> float:
     return float((1.0 - 1e-9) * thrown.min())
 
 
+def shows_turns(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies of which it can be seen how they are turned: all but balls."""
+    shapes, n = model.shapes, len(model.bodies.kind)
+    ball = (shapes.kind == SPHERE) & ~shapes.p_BS.any(axis=1)
+    shown = np.ones(n, bool)
+    shown[shapes.body] = False
+    shown[shapes.body[~ball]] = True
+    return shown
+
+
+def turns_exactly(model: Model, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(n,): free balls of equal principal moments, whose angle is in no equation of motion.
+
+    w x I w is 0, and neither the points of contact nor their distances depend on the angle.
+    """
+    inertia_B = model.bodies.inertia_B
+    even = (inertia_B == inertia_B[:, :1, :1] * np.eye(3)).all(axis=(1, 2))
+    exact: NDArray[np.bool_] = even & ~held & ~shows_turns(model)
+    return exact
+
+
 def turn_limits(model: Model, touching: NDArray[np.bool_]) -> Array:
-    """(n,) rad: how far bodies may turn in a step about an axis that moves."""
+    """(n,) rad: how far bodies may turn in a step about an axis that moves; inf: any angle."""
     held = np.zeros(len(touching), bool)
     held[model.joints.body_a] = held[model.joints.body_b] = True
     free = np.where(held, LARGEST_TURN, LARGEST_FREE_TURN)
-    return np.where(touching, LARGEST_TOUCHING_TURN, free)
+    limits = np.where(touching, LARGEST_TOUCHING_TURN, free)
+    return np.where(turns_exactly(model, held), np.inf, limits)
 
 
 def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:

@@ -34,13 +34,12 @@ from cardan.engine.accounting.variation import (
     VARIED_L,
     VARIED_V,
 )
-from cardan.engine.build.limits import body_lengths, can_touch
+from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
 from cardan.engine.build.mobility import driven_mechanisms, free_motions, prescribed_bodies
 from cardan.engine.world.model import (
     DYNAMIC,
     FORCE_DRAG,
     FORCE_POINT_GRAVITY,
-    SPHERE,
     Model,
 )
 from cardan.engine.world.options import (
@@ -244,16 +243,6 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
 def has_orbits(model: Model) -> bool:
     """Whether bodies attract each other."""
     return bool((model.forces.kind == FORCE_POINT_GRAVITY).any())
-
-
-def shows_turns(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies of which it can be seen how they are turned: all but balls."""
-    shapes, n = model.shapes, len(model.bodies.kind)
-    ball = (shapes.kind == SPHERE) & ~shapes.p_BS.any(axis=1)
-    shown = np.ones(n, bool)
-    shown[shapes.body] = False
-    shown[shapes.body[~ball]] = True
-    return shown
 
 
 def errors_of_moments(model: Model, kept: Array, h: float) -> Array:

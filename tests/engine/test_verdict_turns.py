@@ -1,4 +1,4 @@
-"""Whole turns of gears and racks are counted only by less than half a turn per step."""
+"""Turns per step: gears and racks need less than half a turn, balls may turn by any angle."""
 
 from __future__ import annotations
 
@@ -43,3 +43,34 @@ def test_half_a_turn_per_step_is_too_much(formulation: str, speed: float, status
     else:
         (finding,) = verdict["findings"]
         assert (finding["quantity"], finding["body"]) == ("turn_per_step", "pinion")
+
+
+@pytest.mark.parametrize(
+    ("moments", "status"), [([0.004] * 3, "trusted"), ([0.004, 0.004, 0.005], "suspect")]
+)
+def test_the_spin_of_a_ball_costs_nothing(moments: list[float], status: str) -> None:
+    """It slides until it rolls at 5/7 of its speed, whatever its spin about the vertical."""
+    speed, friction, radius, gravity, end = 2.0, 0.4, 0.1, 9.81, 0.5
+    sphere = {"type": "sphere", "radius": radius, "material": "felt"}
+    ball = {"name": "ball", "mass": 1.0, "inertia": moments, "position": [0, 0, radius]}
+    ball |= {"linear_velocity": [speed, 0, 0], "angular_velocity": [0, 0, 30.0], "shapes": [sphere]}
+    plane = {"type": "plane", "normal": [0, 0, 1], "material": "felt"}
+    scene = {
+        "version": 1,
+        "gravity": [0, 0, -gravity],
+        "materials": {"felt": {"friction": friction}},
+        "bodies": [{"name": "floor", "type": "static", "shapes": [plane]}, ball],
+        "simulation": {"dt": 0.01, "duration": end},
+    }
+    simulation = Simulation(load_scene(scene))
+    simulation.advance(simulation.total_steps)
+    verdict = simulation.summary()["verdict"]
+    found = {finding["quantity"] for finding in verdict["findings"]}
+    assert verdict["status"] == status, verdict["findings"]
+    assert found == (set() if status == "trusted" else {"turn_per_step"})
+    if status == "trusted":
+        rolls = 2.0 * speed / (7.0 * friction * gravity)
+        way = speed * rolls - 0.5 * friction * gravity * rolls**2
+        way += 5.0 / 7.0 * speed * (end - rolls)
+        i = list(simulation.body_names).index("ball")
+        assert float(simulation.state.p_WB[i, 0]) == pytest.approx(way, rel=5e-3)
