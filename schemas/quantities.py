@@ -83,9 +83,11 @@ QuaternionWXYZ = Annotated[
     Field(description="Unit quaternion [w, x, y, z], body to world."),
 ]
 
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]+$"
+
 Name = Annotated[
     str,
-    StringConstraints(strict=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$"),
+    StringConstraints(strict=True, min_length=1, max_length=200, pattern=NAME_PATTERN),
 ]
 Text = Annotated[str, StringConstraints(strict=True, max_length=10_000)]
 

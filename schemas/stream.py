@@ -40,7 +40,7 @@ class Hello(ClientBase):
 class ChannelOptions(ClientBase):
     """How a channel is sent."""
 
-    hz: Annotated[float, Field(ge=0.01, le=1000.0)] = 60.0
+    hz: Annotated[float, Field(ge=0.01, le=1000.0, strict=True)] = 60.0
     """Largest rate; above 60 is 60 [Hz]."""
 
 
@@ -60,7 +60,7 @@ class Ack(ClientBase):
 
     op: Literal["ack"]
     """Kind of message."""
-    sequence: int
+    sequence: Annotated[int, Field(strict=True)]
     """Number of the frame."""
 
 

@@ -1,8 +1,8 @@
 """The summary of a run: stable keys, SI units."""
 
-from typing import Literal
+from typing import Any, Literal, get_args
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from cardan.schemas.base import Base
 
@@ -48,6 +48,18 @@ class EnergySummary(Open):
     """Largest |E(t) - E(0) - work done + dissipation| over the largest kinetic energy."""
     balance_error: Measured
     """What the balance of energy, work and dissipation leaves unexplained at the end."""
+    max_kinetic: Measured = None
+    """Largest kinetic energy."""
+    work_in: Measured = None
+    """Work of motors, drives, forces and hands on the scene, over the whole run."""
+    dissipated_friction: Measured = None
+    """What friction took."""
+    dissipated_impact: Measured = None
+    """What impacts took."""
+    dissipated_damping: Measured = None
+    """What damping took."""
+    correction: Measured = None
+    """What the correction of positions put in (above zero) or took out."""
     returned: ReturnedEnergy | None = None
     """What the drift does not show; none: of a run before it was recorded."""
 
@@ -313,3 +325,18 @@ class Summary(Open):
     """Triggers that fired, in the order of the scene."""
     warnings: list[str] = Field(default_factory=list)
     """What the user should know: the findings in words, and notes."""
+
+
+def stray_key(name: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the part of a dotted key that leaves the summary, and the keys there are instead."""
+    model: type[BaseModel] = Summary
+    for part in name.split("."):
+        if part not in model.model_fields:
+            return part, tuple(model.model_fields)
+        annotation: Any = model.model_fields[part].annotation
+        below = [one for one in (annotation, *get_args(annotation)) if isinstance(one, type)]
+        models = [one for one in below if issubclass(one, BaseModel)]
+        if not models:
+            return None
+        model = models[0]
+    return None

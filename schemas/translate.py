@@ -2,7 +2,7 @@
 
 import math
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Tag, ValidationError
 from cardan.schemas.base import UNION_PREFIX
 from cardan.schemas.error import Fault, float_or_inf, found, shown
 from cardan.schemas.pointer import to_pointer
-from cardan.schemas.quantities import HUGE, TINY
+from cardan.schemas.quantities import HUGE, NAME_PATTERN, TINY
 from cardan.schemas.spelling import did_you_mean, listed
 
 HALF_TURN = 180.0
@@ -25,9 +25,14 @@ def translate(error: ValidationError, model: Any, document: Any) -> list[Fault]:
 
     `model` is what the document was validated against: a model, or a union of models.
     """
+    return translate_details(error.errors(include_url=False), model, document)
+
+
+def translate_details(details: Iterable[Any], model: Any, document: Any) -> list[Fault]:
+    """Return the faults of errors in the form in which Pydantic lists them."""
     faults: dict[tuple[str, str], Fault] = {}
-    for detail in error.errors(include_url=False):
-        fault = _fault(detail, model, document)  # type: ignore[arg-type]
+    for detail in details:
+        fault = _fault(detail, model, document)
         if fault is not None:
             faults.setdefault((fault.pointer, fault.code), fault)
     return list(faults.values())
@@ -54,6 +59,9 @@ _PLAIN = {
     "finite_number": ("not_finite", f"A finite number (not NaN, not infinite, within {HUGE:g})"),
     "int_type": ("not_an_integer", "A whole number"),
     "int_from_float": ("not_an_integer", "A whole number"),
+    "int_parsing": ("not_an_integer", "A whole number"),
+    "float_parsing": ("not_a_number", "A number"),
+    "bool_parsing": ("not_a_boolean", "true or false"),
     "string_type": ("not_a_text", "A text"),
     "string_unicode": ("not_a_text", "A text of valid Unicode"),
     "string_too_short": ("wrong_length", "A text that is not empty"),
@@ -61,8 +69,16 @@ _PLAIN = {
     "tuple_type": ("not_a_list", "A list"),
     "list_type": ("not_a_list", "A list"),
     "dict_type": ("not_an_object", "An object"),
-    "string_pattern_mismatch": ("not_allowed", "Another text (names have no control characters)"),
 }
+
+
+def _pattern(detail: Detail, path: Path, model: Any) -> Fault:
+    value, pattern = detail["input"], detail["ctx"]["pattern"]
+    if pattern == NAME_PATTERN:
+        needed = "Another text (names have no control characters) is needed"
+    else:
+        needed = f"A text of the form {pattern.removeprefix('^').removesuffix('$')} is needed"
+    return _simple(path, "not_allowed", f"{needed}; found {found(value)}.", detail)
 
 
 def _number_type(detail: Detail, path: Path, model: Any) -> Fault:
@@ -220,6 +236,8 @@ _WRITERS: dict[str, Callable[[Detail, Path, Any], Fault | None]] = {
     "too_short": _too_short,
     "extra_forbidden": _unknown_field,
     "literal_error": _literal,
+    "enum": _literal,
+    "string_pattern_mismatch": _pattern,
     "union_tag_invalid": _unknown_type,
     "union_tag_not_found": _no_type,
 }

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import logging
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -186,7 +187,8 @@ class Services:
     @property
     def free_bytes(self) -> int:
         """Free space where results are written."""
-        return shutil.disk_usage(self.settings.results).free
+        folder = self.settings.results
+        return shutil.disk_usage(folder).free if os.access(folder, os.W_OK) else 0
 
     def replayed(self, row: Row, within_s: float) -> str:
         """Make the recording of an ended run that stored none; its name, kept in the run's row.

@@ -1,4 +1,4 @@
-"""Traces of OpenTelemetry: a request, its run in the queue, each attempt at it, and its worker.
+"""Traces of OpenTelemetry: requests, runs in the queue, attempts at them, sessions, and workers.
 
 The standard variables switch them on (`set_up`), and its SDK reads the others by itself. While they
 are off nothing of OpenTelemetry is imported. Worker processes export nothing: the service knows
@@ -94,9 +94,9 @@ class Span:
 
         return _written(set_span_in_context(self._span))
 
-    def child(self, name: str, **about: str | int | None) -> "Span":
-        """A span below this one that begins now."""
-        return Span() if self._span is None else begin(name, self.context, None, **about)
+    def child(self, name: str, since: float | None = None, **about: str | int | None) -> "Span":
+        """A span below this one that begins now, or began at `since` [s since 1970]."""
+        return Span() if self._span is None else begin(name, self.context, since, **about)
 
     def end(self, fault: str | None = None) -> None:
         """End it now; with a fault it has failed."""

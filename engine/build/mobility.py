@@ -73,18 +73,20 @@ def driven_mechanisms(model: Model) -> NDArray[np.bool_]:
     freely is at most Gruebler's count and three for each loop. Mechanisms that imply more, as
     parallel cranks, must touch what is driven to be counted here.
     """
-    joints, dynamic = model.joints, model.bodies.kind == DYNAMIC
-    n, given = len(dynamic), prescribed_bodies(model)
-    moving = dynamic & ~given
+    return _driven(structure_of(model.joints), model.bodies.kind)
+
+
+@memoised
+def _driven(joints: Structure, kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    n, given = len(kind), mobility_of(joints, kind)[0]
+    moving = (kind == DYNAMIC) & ~given
     part = sets_of_bodies(joints, moving)
     a, b = joints.body_a, joints.body_b
     held, owner = moving[a] | moving[b], np.where(moving[b], b, a)
     lines = held & ~np.isin(joints.kind, OF_ONE_EQUATION)
     bodies = np.bincount(part, weights=moving.astype(float), minlength=n)
     loops = np.bincount(part[owner[lines]], minlength=n) - bodies
-    lost = np.bincount(
-        part[owner[held]], weights=equations(structure_of(joints))[held], minlength=n
-    )
+    lost = np.bincount(part[owner[held]], weights=equations(joints)[held], minlength=n)
     free = 6.0 * bodies - lost + 3.0 * loops.clip(0.0)
     driven = np.zeros(n, bool)
     driven[part[a[given[b] & moving[a]]]] = driven[part[b[given[a] & moving[b]]]] = True

@@ -45,6 +45,24 @@ def refuse_unknown_query(request: Request) -> None:
     if dependant is None:
         return
     known = _query_names(dependant)
+    given = [name for name, _ in request.query_params.multi_items()]
+    twice = next((name for name in known if given.count(name) > 1), None)
+    if twice is not None:
+        values = request.query_params.getlist(twice)
+        raise ProblemError(
+            422,
+            "repeated_parameter",
+            f"The query parameter {twice!r} is given {len(values)} times; once is allowed.",
+            errors=[
+                {
+                    "pointer": f"/query/{twice}",
+                    "code": "repeated_parameter",
+                    "message": f"Which of {', '.join(values)[:200]} is meant?",
+                    "got": values[-1][:200],
+                    "hint": "Give it once.",
+                }
+            ],
+        )
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         allowed = ", ".join(sorted(known)) or "none"

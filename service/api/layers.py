@@ -28,6 +28,7 @@ from cardan.service.settings import Settings
 log = logging.getLogger("cardan.access")
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+PLAIN = "identity"
 METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # responses are data: browsers must not frame, sniff or run them; the page has its own policy
@@ -216,7 +217,7 @@ def scope_needed(scope: Scope) -> str:
 
 
 class BodyLayer:
-    """Refuses bodies beyond the limit, with or without Content-Length, and those that stall."""
+    """Refuses bodies that are compressed, beyond the limit with or without a length, or stall."""
 
     def __init__(self, app: ASGIApp, limit: int, pause_s: float) -> None:
         """Wrap the app; `limit` in bytes, `pause_s` the longest pause within a body."""
@@ -229,7 +230,12 @@ class BodyLayer:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        announced = Headers(scope=scope).get("content-length", "0")
+        headers = Headers(scope=scope)
+        encoding = headers.get("content-encoding", PLAIN)
+        if encoding.strip().lower() != PLAIN:
+            await refuse(_encoded(encoding), scope, receive, send)
+            return
+        announced = headers.get("content-length", "0")
         size = whole_number(announced) if announced.isdecimal() else 0
         if size > self._limit:
             await refuse(self._too_large(size), scope, receive, send)
@@ -269,6 +275,15 @@ class BodyLayer:
             limit_bytes=self._limit,
             headers={"Connection": "close"},
         )
+
+
+def _encoded(encoding: str) -> ProblemError:
+    return ProblemError(
+        415,
+        "unsupported_encoding",
+        f"The body must be sent without Content-Encoding, not as {encoding[:80]!r}.",
+        headers={"Accept-Encoding": PLAIN, "Connection": "close"},
+    )
 
 
 async def refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
+from cardan.schemas.translate import translate_details
 from cardan.service.api.resource_route import Addresses
 from cardan.service.api.statuses import STATUSES
 from cardan.service.errors import ServiceError
@@ -32,9 +33,12 @@ API = "/v1/"
 # the page of the manual with a row for every code (docs/manual/problems.md)
 EXPLAINED = "/manual/problems.html"
 RETRYABLE = frozenset({408, 429, 503, 507})
-# a full disk, a quota of the system, a limit of the size of files
+# a full disk, a quota of the system, a limit of the size of files; a disk that is read-only
 FULL_FILE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-FULL_DATABASE = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"})
+READ_ONLY_FILE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+FULL_DATABASE = frozenset(
+    {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_READONLY"}
+)
 
 # code of a response whose route did not set one
 CODES = {
@@ -165,6 +169,8 @@ def from_http(error: HTTPException, request: Request) -> ProblemError:
         detail = details.get(error.status_code, title_of(error.status_code))
     code = CODES.get(error.status_code, f"http_{error.status_code}")
     headers = dict(error.headers or {})
+    if "Allow" in headers:
+        detail = f"{detail.removesuffix('.')}; there are: {headers['Allow']}."
     return ProblemError(error.status_code, code, detail, headers=headers)
 
 
@@ -189,11 +195,13 @@ def no_route(request: Request) -> ProblemError:
 
 def from_validation(error: RequestValidationError) -> ProblemError:
     """Convert faults of path, query, headers, body to a problem: 400 for broken JSON, else 422."""
-    faults = [_fault(item) for item in error.errors()]
-    if any(fault["code"] == "json_invalid" for fault in faults):
+    details = error.errors()
+    faults = [fault for detail in details for fault in _faults(detail)]
+    if any(detail["type"] == "json_invalid" for detail in details):
         return ProblemError(400, "malformed_json", "The body is not JSON.", errors=faults)
-    where = ", ".join(fault["pointer"] or "the body" for fault in faults[:3])
-    return ProblemError(422, "invalid_request", f"The request is wrong at {where}.", errors=faults)
+    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    first = f"{faults[0]['pointer'] or 'The body'}: {faults[0]['message']}"
+    return ProblemError(422, "invalid_request", f"The request has {count}. {first}", errors=faults)
 
 
 def from_crash(error: Exception, scope: Scope) -> ProblemError:
@@ -206,7 +214,7 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
         return ProblemError(
             507,
             "insufficient_storage",
-            "The disk of the service is full; nothing of this request was stored.",
+            "The disk of the service is full or read-only; nothing of this request was stored.",
             retryable=True,
             headers={"Retry-After": "60"},
         )
@@ -229,10 +237,10 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
 
 
 def is_full_disk(error: Exception) -> bool:
-    """Return whether a file could not be written for want of space, by us or by the database."""
+    """Return whether the disk took no file, for want of space or rights, of us or the database."""
     if isinstance(error, OperationalError):
         return getattr(error.orig, "sqlite_errorname", "") in FULL_DATABASE
-    return isinstance(error, OSError) and error.errno in FULL_FILE
+    return isinstance(error, OSError) and error.errno in FULL_FILE | READ_ONLY_FILE
 
 
 def is_unreachable(error: Exception) -> bool:
@@ -242,18 +250,13 @@ def is_unreachable(error: Exception) -> bool:
     return isinstance(error, ResultsError)
 
 
-def _fault(item: Mapping[str, Any]) -> dict[str, Any]:
-    source, *path = [str(part) for part in item.get("loc", ())] or ["body"]
-    escaped = [part.replace("~", "~0").replace("/", "~1") for part in path]
+def _faults(detail: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the faults of one error of FastAPI, whose path begins with the part of the request."""
+    source, *path = detail.get("loc") or ("body",)
     prefix = "" if source == "body" else f"/{source}"
-    got = item.get("input")
-    return {
-        "pointer": prefix + "".join(f"/{part}" for part in escaped),
-        "code": str(item.get("type", "invalid")),
-        "message": str(item.get("msg", "is not valid")),
-        "got": got if isinstance(got, str | int | float | bool | None) else repr(got)[:200],
-        "hint": None,
-    }
+    named = {**detail, "loc": tuple(path) or (source,)}
+    found = translate_details([named], None, None)
+    return [{**fault.model_dump(), "pointer": prefix + fault.pointer} for fault in found]
 
 
 def _dump(body: dict[str, Any]) -> bytes:

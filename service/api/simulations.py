@@ -215,7 +215,8 @@ def refuse_when_full(services: Services) -> None:
         raise ProblemError(
             507,
             "insufficient_storage",
-            f"Less than {least} bytes are free for recordings; delete old simulations.",
+            f"Less than {least} bytes are free for recordings, or their folder is read-only "
+            "or gone.",
             headers={"Retry-After": "60"},
         )
 

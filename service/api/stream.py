@@ -17,6 +17,7 @@ from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from cardan.schemas.command import CommandBase
+from cardan.schemas.stream import Ack
 from cardan.service import clock
 from cardan.service.api.problems import ProblemError, from_service, problem_body, request_id_of
 from cardan.service.api.sessions import tell
@@ -25,8 +26,10 @@ from cardan.service.api.stream_messages import (
     POLICY_VIOLATION,
     ClosedError,
     client_id_of,
+    id_of,
     rates_of,
     read_hello,
+    read_message,
     receive_json,
 )
 from cardan.service.api.tickets import only_watches, refuse_watchers
@@ -214,7 +217,7 @@ class _Connection:
             self._take(await receive_json(self._socket))
 
     def _take(self, message: dict[str, Any]) -> None:
-        op, request_id = message.get("op"), message.get("id")
+        op, request_id = message.get("op"), id_of(message)
         try:
             match op:
                 case "ack":
@@ -231,13 +234,10 @@ class _Connection:
             self._refuse(request_id, from_service(error))
 
     def _acknowledge(self, message: dict[str, Any]) -> None:
-        sequence = message.get("sequence")
-        if not isinstance(sequence, int):
-            raise ProblemError(422, "message_invalid", "ack needs the sequence of a frame.")
-        self._viewer.acknowledge(sequence)
+        self._viewer.acknowledge(read_message(Ack, message).sequence)
 
     def _subscribe(self, message: dict[str, Any]) -> None:
-        self._viewer.subscribe(rates_of(message.get("channels")))
+        self._viewer.subscribe(rates_of(message))
         self._session.touch()
         self._session.fanout.refresh()
         newest = self._session.history.newest
@@ -247,9 +247,9 @@ class _Connection:
             self._answer(message["id"], self._now())
 
     def _command(self, message: dict[str, Any], request_id: Any) -> None:
-        if message.get("op") not in VIEWER_MODELS:
-            refuse_watchers(self._socket.scope)
         op, arguments = parse_command(message, STREAM_MODELS)
+        if op not in VIEWER_MODELS:
+            refuse_watchers(self._socket.scope)
         check_series(arguments, len(self._session.progress.body_names))
         if op in VIEWER_MODELS:
             self._give_up_seek()

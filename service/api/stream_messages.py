@@ -1,16 +1,20 @@
 """Messages of a client to the stream of a session, read and checked."""
 
 import asyncio
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from fastapi import WebSocket
+from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocketDisconnect
 
+from cardan.schemas.stream import ChannelOptions, Subscribe
+from cardan.schemas.translate import translate
 from cardan.service import clock
 from cardan.service.api.problems import ProblemError
 from cardan.service.streams.codec import CHANNELS
-from cardan.service.streams.viewer import MAX_HZ
+
+Model = TypeVar("Model", bound=BaseModel)
 
 MAX_TEXT_BYTES = 64 * 1024
 HELLO_SECONDS = 10.0
@@ -49,28 +53,32 @@ def client_id_of(hello: dict[str, Any]) -> str:
     return client_id
 
 
-def rates_of(channels: Any) -> dict[str, float]:
-    """Return channels with their rates [Hz]; the default is 60. Raises ProblemError (422)."""
-    if not isinstance(channels, dict):
-        raise ProblemError(422, "message_invalid", "subscribe needs an object `channels`.")
-    rates: dict[str, float] = {}
-    for name, options in channels.items():
+def rates_of(message: dict[str, Any]) -> dict[str, float]:
+    """Return the channels of a `subscribe` with their rates [Hz]. Raises ProblemError (422)."""
+    channels = message.get("channels")
+    for name in channels if isinstance(channels, dict) else ():
         if name not in CHANNELS:
             known = ", ".join(sorted(CHANNELS))
             detail = f"There is no channel {name!r}; there are {known}."
             raise ProblemError(422, "unknown_channel", detail)
-        hz = (
-            MAX_HZ
-            if options is None
-            else options.get("hz", MAX_HZ)
-            if isinstance(options, dict)
-            else None
-        )
-        if isinstance(hz, bool) or not isinstance(hz, int | float) or not 0.01 <= hz <= 1000:
-            detail = f"`hz` of the channel {name} must be a number from 0.01 to 1000."
-            raise ProblemError(422, "message_invalid", detail)
-        rates[name] = float(hz)
-    return rates
+    asked = read_message(Subscribe, message).channels
+    return {name: (options or ChannelOptions()).hz for name, options in asked.items()}
+
+
+def read_message(model: type[Model], message: dict[str, Any]) -> Model:
+    """Read a message that is no command; every fault is named. Raises ProblemError (422)."""
+    try:
+        return model.model_validate(message)
+    except ValidationError as error:
+        faults = [fault.model_dump() for fault in translate(error, model, message)]
+        detail = f"{message['op']}: {faults[0]['message']}"
+        raise ProblemError(422, "message_invalid", detail, errors=faults) from error
+
+
+def id_of(message: dict[str, Any]) -> str | None:
+    """Return the id that comes back with the answer: a text, whatever else the client sent."""
+    found = message.get("id")
+    return found if isinstance(found, str) else None
 
 
 async def receive_json(socket: WebSocket) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 import json
 import math
-import re
 import statistics
 from collections.abc import Mapping
 from typing import Any
 
 from cardan.schemas import Fault, Limits, Scene
 from cardan.schemas.api import BatchRequest
-from cardan.schemas.error import shown
 from cardan.schemas.options import SimulationOptions
 from cardan.service.compute import messages as m
 from cardan.service.compute import variations
+from cardan.service.compute.metric_names import faults_of_metrics
 from cardan.service.compute.scenes import check, refuse
 from cardan.service.errors import ServiceError
 from cardan.service.intake import (
@@ -39,7 +38,6 @@ METRICS = (
     "timing.total_s",
     "state_hash",
 )
-METRIC_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 def take(order: m.BatchOrder, limits: Limits) -> m.TakenBatch:
@@ -139,17 +137,8 @@ def _place_of_count(ask: BatchRequest) -> str:
 
 
 def _check_metrics(ask: BatchRequest) -> None:
-    faults = [
-        Fault(
-            pointer=f"/metrics/{number}",
-            code="not_a_metric",
-            message="A metric is a key of the summary, as energy.max_relative_drift.",
-            got=shown(name),
-            hint=f"For example {METRICS[1]} or {METRICS[-1]}.",
-        )
-        for number, name in enumerate(ask.metrics or ())
-        if not METRIC_NAME.fullmatch(name)
-    ]
+    places = [(f"/metrics/{number}", name) for number, name in enumerate(ask.metrics or ())]
+    faults = faults_of_metrics(places)
     if faults:
         raise invalid(faults, "request")
 

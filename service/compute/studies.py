@@ -13,6 +13,7 @@ from cardan.schemas.study import (
     VELOCITY,
     MeasuredData,
     MeasuredSeries,
+    MetricQuantity,
     Signal,
     StudyRequest,
     StudyVariable,
@@ -29,6 +30,7 @@ from cardan.service.compute.designs import (
     violation_of,
 )
 from cardan.service.compute.measurements import fault_at, with_values
+from cardan.service.compute.metric_names import faults_of_metrics
 from cardan.service.compute.scenes import check, refuse
 from cardan.service.compute.searching import Ended, Search, SearchError
 from cardan.service.errors import ErrorCode, ServiceError
@@ -165,12 +167,22 @@ def _faults_of_request(ask: StudyRequest, most_evaluations: int) -> Iterator[Fau
                 f"/constraints/{number}/at_least", f"It is above at_most = {high}.", low,
                 "Exchange them.",
             )  # fmt: skip
+    yield from faults_of_metrics(_metrics(ask))
     if ask.max_evaluations > most_evaluations:
         yield fault_at(
             "/max_evaluations", f"A study may do {most_evaluations} evaluations here.",
             ask.max_evaluations, "Ask for fewer, or set CARDAN_MAX_STUDY_EVALUATIONS.",
         )  # fmt: skip
     yield from _faults_of_method(ask)
+
+
+def _metrics(ask: StudyRequest) -> Iterator[tuple[str, str]]:
+    """Pointers and names of the keys of the summary that a study asks for."""
+    if isinstance(ask.objective, MetricQuantity):
+        yield "/objective/metric", ask.objective.metric
+    for number, constraint in enumerate(ask.constraints):
+        if isinstance(constraint.quantity, MetricQuantity):
+            yield f"/constraints/{number}/quantity/metric", constraint.quantity.metric
 
 
 def _faults_of_method(ask: StudyRequest) -> Iterator[Fault]:

@@ -105,7 +105,10 @@ def _check_shape(ask: BatchRequest) -> None:
         raise VariationError("/runs", "`runs` belongs to mode list.", len(ask.runs), "Set mode.")
     if not variations:
         raise VariationError(
-            "/variations", "A batch needs variations.", 0, "Name a pointer and its values."
+            "/variations",
+            "At least one variation is needed; found none.",
+            0,
+            "Name a pointer and its values.",
         )
     seen: set[str] = set()
     for number, variation in enumerate(variations):

@@ -36,6 +36,10 @@ def reply(order: m.Order, limits: Limits) -> m.Reply:
     except MemoryError:
         detail = "The request needs more memory than a worker may use."
         return m.Refused(ServiceError(ErrorCode.SCENE_TOO_LARGE, detail).problem)
+    except OSError as error:
+        # a full or read-only disk; another process would fail as this one
+        detail = f"A file of the answer cannot be written: {error.strerror or error}."
+        return m.Refused(ServiceError(ErrorCode.STORAGE_FAILED, detail).problem)
 
 
 def answer(order: m.Order, limits: Limits) -> m.Reply:

@@ -27,8 +27,10 @@ class Motion:
 def motion_of(recording: Recording) -> Motion:
     """The motion of all recorded bodies. Raises NoMotionError."""
     source = recording.sources.get("bodies")
-    if source is None or not set(POSE) <= set(source.schema.names) or not source.num_rows:
+    if source is None or not set(POSE) <= set(source.schema.names):
         raise NoMotionError("this recording has no poses: record.channels needs `pose`")
+    if not source.num_rows:
+        raise NoMotionError("no recorded time lies between `from` and `to`, so there is no motion")
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in ("time", "body", *POSE)}
     for chunk in source.chunks(list(columns)):
         for name, parts in columns.items():

@@ -14,9 +14,10 @@ from cardan.service.sessions.control import Control
 from cardan.service.sessions.folder import About, SessionFolder
 from cardan.service.sessions.history import History, check_step
 from cardan.service.sessions.log import CommandLog, LoggedCommand
-from cardan.service.sessions.messages import Command, Message, PlaybackState, Result, Start
+from cardan.service.sessions.messages import Command, Message, Result
 from cardan.service.sessions.metering import SessionMeter
 from cardan.service.sessions.plan import Pending, Policy, Progress
+from cardan.service.sessions.session_spans import SessionSpans
 from cardan.service.sessions.snapshots import Snapshot, Snapshots
 from cardan.service.sessions.states import Phase
 from cardan.service.sessions.supervisor import Supervisor
@@ -58,6 +59,7 @@ class LiveSession:
         self._seen = (0, 0)
         self._meter = SessionMeter(policy.meter, self)
         self._supervisor = Supervisor(start, policy.watch, self)
+        self._spans = SessionSpans(self.id)
         self._pending: dict[int, Pending] = {}
         self._number = 0
         self._sequence = 0
@@ -197,7 +199,7 @@ class LiveSession:
         client_id = viewer.client_id if viewer else None
         command = Command(self._number, op, arguments, body, client_id)
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._pending[self._number] = Pending(command, answer, client_id)
+        self._pending[self._number] = Pending(command, answer, client_id, self._spans.command(op))
         if op == "grab":
             self._grabbing = viewer
         elif op == "release":
@@ -248,6 +250,7 @@ class LiveSession:
 
     def on_message(self, message: Message) -> None:
         """The worker sent a message."""
+        self._spans.hear(message, self._supervisor.pid)
         match message:
             case messages.Frame(body):
                 self._on_frame(body)
@@ -256,8 +259,8 @@ class LiveSession:
                 self._on_progress(epoch, step, time)
             case messages.Result():
                 self._on_result(message)
-            case messages.Accepted(number, step):
-                self._on_accepted(number, step)
+            case messages.Accepted():
+                self._on_accepted(message)
             case messages.Status():
                 self._on_status(message)
             case Hello():
@@ -273,6 +276,7 @@ class LiveSession:
         """The worker is gone."""
         log.warning("session %s: worker lost: %s", self.id, reason)
         self._worker_ready = False
+        self._spans.lost()
         self._handle(states.WorkerDied(reason, self.progress.step))
 
     def on_stable(self) -> None:
@@ -309,11 +313,11 @@ class LiveSession:
         self._on_progress(status.epoch, status.step, status.time)
         self._handle(states.PhaseReported(Phase(status.phase), status.epoch, status.failure))
 
-    def _on_accepted(self, number: int, step: int) -> None:
-        pending = self._pending.get(number)
+    def _on_accepted(self, accepted: messages.Accepted) -> None:
+        pending = self._pending.get(accepted.number)
         if pending is not None and not pending.accepted:
-            pending.accepted = True
-            self._note(pending, step)
+            pending.accepted, pending.taken_at = True, accepted.taken_at
+            self._note(pending, accepted.step)
 
     def _on_result(self, result: Result) -> None:
         pending = self._pending.pop(result.number, None)
@@ -323,8 +327,7 @@ class LiveSession:
         op = pending.command.op
         if result.problem is None and op not in QUERIES and not pending.accepted:
             self._note(pending, result.applied_step)
-        if not pending.answer.done():
-            pending.answer.set_result(result)
+        pending.settle(result)
 
     def _note(self, pending: Pending, step: int) -> None:
         """Log a command that took effect, and tell the viewers."""
@@ -354,9 +357,12 @@ class LiveSession:
 
     def _perform(self, effect: states.Effect) -> None:
         match effect:
-            case states.SpawnWorker():
-                self._supervisor.spawn(self._start_message())
+            case states.SpawnWorker(resume):
+                self._spans.begin(resume)
+                start = self._policy.start(self.folder, self.about, self._seen)
+                self._supervisor.spawn(start)
             case states.StopWorker():
+                self._spans.lost()
                 self._worker_ready = False
                 if self._stopping is None:
                     self._stopping = asyncio.create_task(self._supervisor.stop())
@@ -371,24 +377,12 @@ class LiveSession:
             case states.Disconnect(reason):
                 self.fanout.close(1001, reason)
 
-    def _start_message(self) -> Start:
-        watch = self._policy.watch
-        return Start(
-            folder=str(self.folder.path),
-            run=PlaybackState(self.about.paused, self.about.speed),
-            seen=self._seen,
-            heartbeat_seconds=watch.heartbeat,
-            snapshot_seconds=watch.snapshot,
-            history_bytes=self._policy.history_bytes,
-        )
-
     def _fail_pending(self, code: ErrorCode, detail: str) -> None:
         problem = ServiceError(code, detail).problem
         waiting, self._pending = self._pending, {}
         for number, pending in waiting.items():
-            if not pending.answer.done():
-                step, at = self.progress.step, self.progress.time
-                pending.answer.set_result(Result(number, step, step, at, None, problem))
+            step, at = self.progress.step, self.progress.time
+            pending.settle(Result(number, step, step, at, None, problem))
 
     def _announce(self, kind: str, data: dict[str, Any]) -> None:
         moment = {"step": self.progress.step, "time": self.progress.time}

@@ -90,11 +90,15 @@ class Accepted:
 
     number: int
     step: int
+    taken_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Answer to a command: `problem` is None when it was applied, at `applied_step`."""
+    """Answer to a command: `problem` is None when it was applied, at `applied_step`.
+
+    `taken_at` is when the worker took the command from its channel [s since 1970].
+    """
 
     number: int
     applied_step: int
@@ -103,6 +107,7 @@ class Result:
     value: dict[str, Any] | None
     problem: dict[str, Any] | None
     body: bytes = b""
+    taken_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

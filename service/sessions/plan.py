@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.service import clock
-from cardan.service.sessions.folder import About
-from cardan.service.sessions.messages import Command, Result
+from cardan.service.sessions.folder import About, SessionFolder
+from cardan.service.sessions.messages import Command, PlaybackState, Result, Start
 from cardan.service.sessions.metering import Meter
 from cardan.service.sessions.supervisor import Watch
+from cardan.service.tracing import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,17 @@ class Policy:
     meter: Meter
     """Of simulated time."""
 
+    def start(self, folder: SessionFolder, about: About, seen: tuple[int, int]) -> Start:
+        """The first task of a worker for the session of a folder; `seen` as in `Start`."""
+        return Start(
+            folder=str(folder.path),
+            run=PlaybackState(about.paused, about.speed),
+            seen=seen,
+            heartbeat_seconds=self.watch.heartbeat,
+            snapshot_seconds=self.watch.snapshot,
+            history_bytes=self.history_bytes,
+        )
+
 
 @dataclass(slots=True)
 class Pending:
@@ -58,7 +70,19 @@ class Pending:
     command: Command
     answer: asyncio.Future[Result]
     client_id: str | None
+    span: Span = field(default_factory=Span)
     accepted: bool = False
+    taken_at: float | None = None
+
+    def settle(self, result: Result) -> None:
+        """Answer it, once, and write what was waited for: all of it, and the worker's part."""
+        fault = None if result.problem is None else str(result.problem["code"])
+        taken_at = self.taken_at or result.taken_at
+        if taken_at is not None:
+            self.span.child("worker", taken_at).end(fault)
+        self.span.end(fault)
+        if not self.answer.done():
+            self.answer.set_result(result)
 
 
 @dataclass(slots=True)

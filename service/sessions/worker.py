@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cardan.engine import SceneError
+from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.channel import Channel, ProtocolError
 from cardan.service.processes.limits import WorkerLimits
@@ -137,6 +138,7 @@ class Loop:
         self._next_heartbeat = now
         self._next_checkpoint = now + start.snapshot_seconds
         self._beat_time, self._beat_at = run.simulation.time, now
+        self._taken_at = 0.0
         self.real_time_factor = 0.0
 
     def catch_up(self, entries: list[LoggedCommand], seen: tuple[int, int]) -> None:
@@ -199,6 +201,7 @@ class Loop:
 
     def _command(self, command: Command) -> None:
         run, number = self._run, command.number
+        self._taken_at = clock.now()
         before = run.simulation.step_count
         repeated = self._repeated
         if repeated is not None and repeated.number == number:
@@ -264,11 +267,13 @@ class Loop:
     ) -> None:
         """Answer a command; the result of a `step` follows when its goal is reached."""
         if problem is None and command.op == "step":
-            self._line.send(Accepted(command.number, applied_step))
+            self._line.send(Accepted(command.number, applied_step, self._taken_at))
             return
         simulation = self._run.simulation
         step, at = simulation.step_count, simulation.time
-        self._line.send(Result(command.number, applied_step, step, at, value, problem, data))
+        moment = (applied_step, step, at)
+        taken_at = self._taken_at
+        self._line.send(Result(command.number, *moment, value, problem, data, taken_at))
 
     def _tell(self, now: float) -> None:
         self._phase(now)

@@ -13,8 +13,8 @@ from cardan.service.simulations.rows import (
     count_states,
     count_workers,
     event_of,
+    next_free_run,
     next_of_batch,
-    next_run,
     note,
     write_runs,
 )
@@ -61,7 +61,7 @@ def record_of(rule: str, number: int) -> str:
 
 def take_group(connection: Connection, owner: str, size: GroupSize, lease_s: float) -> list[Claim]:
     """Claim the next run that may start, with further runs of its batch; empty: there is none."""
-    first = connection.execute(locking.free(next_run())).mappings().first()
+    first = connection.execute(next_free_run()).mappings().first()
     if first is None or not _may_start(connection, first):
         return []
     rows = [first, *_companions(connection, first, size)]

@@ -18,9 +18,11 @@ from cardan.service.simulations.claims import Claim, GroupSize, take_group
 from cardan.service.simulations.failing import apply_failure_rule
 from cardan.service.simulations.rows import (
     Outcome,
+    active_runs,
     cancelled_error,
     close_attempts,
     event_of,
+    lapsed_runs,
     last_values,
     next_run,
     note,
@@ -100,7 +102,8 @@ class Queue:
                 connection,
                 [event_of(claim.run_id, state, attempt=claim.attempt, resumed_step=resumed)],
             )
-        self._tell(claim.run_id, row["batch_id"])
+        # nothing may start that could not before: no slot looks for work
+        self._signal([(claim.run_id, row["batch_id"])])
         return True
 
     def renew(
@@ -162,7 +165,7 @@ class Queue:
             before = RunState(row["state"])
             state = self._cancel_row(connection, row)
         if state is not before:
-            self._tell(run_id, row["batch_id"])
+            self._tell_all([(run_id, row["batch_id"])])
         return state
 
     def cancel_batch(self, batch_id: str, reason: str) -> bool:
@@ -229,17 +232,16 @@ class Queue:
 
     def recover(self, *, everything: bool) -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease."""
-        lost_ones = select(t.runs).where(t.runs.c.state.in_(list(ACTIVE)))
+        lost_ones = active_runs() if everything else lapsed_runs()
         error = worker_lost_error("the service stopped")
         with self._reading.connect() as connection:
-            if not everything:
-                lost_ones = lost_ones.where(t.runs.c.lease_until < locking.now(connection))
-            found = connection.execute(lost_ones).mappings().all()
+            moment = {} if everything else {"moment": locking.now(connection)}
+            found = connection.execute(lost_ones, moment).mappings().all()
             if not found:
                 return []
         with self._working.begin() as connection:
             locking.lock_batches(connection, [row["batch_id"] for row in found])
-            rows = connection.execute(locking.free(lost_ones)).mappings().all()
+            rows = connection.execute(locking.free(lost_ones), moment).mappings().all()
             lost = [
                 Outcome(RunEvent.WORKER_LOST, error=error, progressed=self._progressed(*of_row))
                 for of_row in ((row["id"], row["attempt"]) for row in rows)
@@ -379,16 +381,15 @@ class Queue:
         )
 
     def _tell_all(self, runs: Sequence[tuple[str, str | None]]) -> None:
-        """Signal changes of runs (id, id of the batch)."""
+        """Signal changes of runs (id, id of the batch), and let slots look for work.
+
+        A run that ended may let another of its batch start.
+        """
+        self._signal(runs)
+        self.wake.set()
+
+    def _signal(self, runs: Sequence[tuple[str, str | None]]) -> None:
         for run_id, _ in runs:
             self.changed(run_id)
         for batch_id in {batch_id for _, batch_id in runs if batch_id}:
             self.changed(batch_id)
-        self.wake.set()
-
-    def _tell(self, run_id: str, batch_id: str | None) -> None:
-        self.changed(run_id)
-        if batch_id:
-            self.changed(batch_id)
-        # a run that ended may let another of its batch start
-        self.wake.set()

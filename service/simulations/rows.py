@@ -1,10 +1,22 @@
 """Rows of runs: queries, values written at the end, texts of errors."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, bindparam, func, insert, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Float,
+    RowMapping,
+    Select,
+    bindparam,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from cardan.service import clock
 from cardan.service.simulations import locking
@@ -101,8 +113,12 @@ def _workers_of(batch_id: Any) -> Select[Any]:
     )
 
 
+@functools.cache
 def next_run() -> Select[Any]:
-    """The query for the run that may start next, with its scene."""
+    """The query for the run that may start next, with its scene.
+
+    It is made once: every slot asks it at every turn, and making it costs ten times its execution.
+    """
     working = _workers_of(t.batches.c.id).correlate(t.batches).scalar_subquery()
     may_start = or_(
         t.batches.c.id.is_(None),
@@ -122,6 +138,24 @@ def next_run() -> Select[Any]:
         .order_by(t.runs.c.priority, t.runs.c.seq)
         .limit(1)
     )
+
+
+@functools.cache
+def next_free_run() -> Select[Any]:
+    """The same query for a claim: the run is held, and those that others hold are left out."""
+    return locking.free(next_run())
+
+
+@functools.cache
+def lapsed_runs() -> Select[Any]:
+    """The query for runs whose lease ended before `moment` [s since 1970]; made once."""
+    return active_runs().where(t.runs.c.lease_until < bindparam("moment", type_=Float))
+
+
+@functools.cache
+def active_runs() -> Select[Any]:
+    """The query for runs that somebody holds; made once."""
+    return select(t.runs).where(t.runs.c.state.in_(list(ACTIVE)))
 
 
 def next_of_batch(batch_id: str, after: int, most: int) -> Select[Any]:

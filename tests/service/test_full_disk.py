@@ -1,5 +1,6 @@
 """A disk that is full for a while: a file system of its own, filled and emptied by the test."""
 
+import shutil
 import subprocess
 import sys
 from typing import Any
@@ -87,3 +88,27 @@ def test_nothing_accepted_is_lost_on_a_full_disk_and_the_user_hears_of_it(disk):
             assert hashes[0] == hashes[1]
     finally:
         server.stop()
+
+
+def test_a_folder_that_is_gone_for_a_while_is_told_and_loses_nothing(own_server):
+    own_server.start()
+    results, downloads = (own_server.data / name for name in ("results", "downloads"))
+    with own_server.client() as client:
+        stored = run_to_end(client, DROP)["links"]["trajectory"]
+        aside = results.rename(own_server.data / "aside")
+        refused = client.post("/v1/simulations", json={"scene": DROP})
+        assert (refused.status_code, refused.json()["code"]) == (507, "insufficient_storage")
+        assert "read-only or gone" in refused.json()["detail"]
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["checks"]["storage"]) == (503, False)
+        assert client.get(stored).status_code == 410
+        aside.rename(results)
+        assert run_to_end(client, DROP)["status"] == "succeeded"
+        # a download that cannot be written is no lost process
+        shutil.rmtree(downloads)
+        downloads.touch()
+        refused = client.get(stored, params={"format": "csv"})
+        assert (refused.status_code, refused.json()["code"]) == (507, "storage_failed")
+        downloads.unlink()
+        downloads.mkdir()
+        assert client.get(stored, params={"format": "csv"}).status_code == 200

@@ -153,6 +153,64 @@ def test_a_run_that_fails_is_a_span_that_failed(own_server, collector):
     assert [(s.status.code, s.status.message) for s in spans] == [(2, "storage_failed")] * 2
 
 
+def test_a_session_shows_what_its_users_waited_for(own_server, collector):
+    own_server.environ |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    own_server.start()
+    with own_server.client() as client:
+        headers = {"traceparent": CALLER}
+        made = client.post("/v1/sessions", json={"scene": DROP}, headers=headers).json()
+        link = made["links"]["self"]
+        stepped = client.post(f"{link}:step", json={"n": 20}, headers=headers).json()
+        assert stepped["step"] == 20
+        unknown = {"op": "break_joint", "joint": "none"}
+        assert client.post(f"{link}/commands", json=unknown).status_code == 422
+    own_server.stop()
+
+    (request,) = collector.named("POST /v1/sessions")
+    (session,) = collector.named("session")
+    (picture,) = collector.named("picture")
+    assert session.parent_span_id == request.span_id
+    assert picture.parent_span_id == session.span_id
+    assert {span.trace_id.hex() for span in (session, picture)} == {CALLER.split("-")[1]}
+    assert {values(span)["session"] for span in (session, picture)} == {made["id"]}
+    assert session.start_time_unix_nano <= picture.start_time_unix_nano
+    assert session.end_time_unix_nano <= request.end_time_unix_nano
+    # the worker tells when it began; it sends nothing to the collector itself
+    below = {span.parent_span_id: span for span in collector.named("worker")}
+    built = below[session.span_id]
+    assert values(built)["worker"] > 0
+    assert session.start_time_unix_nano <= built.start_time_unix_nano
+    assert built.end_time_unix_nano <= session.end_time_unix_nano
+
+    commands = {values(span)["command"]: span for span in collector.named("command")}
+    assert set(commands) == {"step", "break_joint"}
+    step, refused = commands["step"], commands["break_joint"]
+    assert step.trace_id.hex() == CALLER.split("-")[1]
+    assert (step.status.code, refused.status.code) == (0, 2)
+    for command in (step, refused):
+        worked = below[command.span_id]
+        assert command.start_time_unix_nano <= worked.start_time_unix_nano
+        assert worked.end_time_unix_nano <= command.end_time_unix_nano
+    assert refused.status.message == "unknown_joint"
+
+
+def test_a_lost_worker_of_a_session_is_a_recovery(own_server, collector):
+    own_server.environ |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    own_server.start()
+    with own_server.client() as client:
+        made = client.post("/v1/sessions", json={"scene": DROP}).json()
+        link = made["links"]["self"]
+        own_server.kill()
+        own_server.start()
+    with own_server.client() as client:
+        headers = {"traceparent": CALLER}
+        assert client.post(f"{link}:step", json={"n": 1}, headers=headers).json()["step"] == 1
+    own_server.stop()
+    (recovery,) = collector.named("recovery")
+    assert recovery.trace_id.hex() == CALLER.split("-")[1]
+    assert recovery.status.code == 0
+
+
 @pytest.mark.parametrize(
     "environ",
     [

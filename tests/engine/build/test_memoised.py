@@ -5,7 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from cardan.engine import Simulation
 from cardan.engine.build.memoised import MOST_BYTES, MOST_RESULTS, memoised
+from cardan.engine.build.mobility import driven_mechanisms
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_document
 
 
 def counted():
@@ -63,3 +67,11 @@ def test_few_results_are_kept_and_of_large_arguments_none():
     double(large)
     assert double(large).flags.writeable
     assert len(calls) == MOST_RESULTS + 4
+
+
+def test_what_the_verdict_asks_of_the_structure_is_computed_once_for_variants():
+    document = example_document("slider-crank")
+    first, again = (Simulation(load_scene(document)).model for _ in range(2))
+    assert driven_mechanisms(first) is driven_mechanisms(again)
+    document["bodies"][1]["mass"] = 2.0
+    assert driven_mechanisms(Simulation(load_scene(document)).model) is driven_mechanisms(first)

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cardan import sample
+from cardan.schemas.summary import EnergySummary, stray_key
 from tests.service.real_server import DROP, long_scene, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -63,6 +64,48 @@ def test_a_grid_becomes_one_table(client):
         apart = datetime.fromisoformat(text) - datetime.fromisoformat(when)
         assert abs(apart.total_seconds()) <= 1e-3
     assert table["finished_at"].to_pylist() == [row["finished_at"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer", "message"),
+    [
+        (
+            {"metrics": ["state_hash", "energy.fina"]},
+            "/metrics/1",
+            "A metric is a key of the summary, as energy.max_relative_drift; found 'fina' where "
+            "there are initial, final, max_relative_drift, balance_error, ",
+        ),
+        (
+            {"metrics": ["verdict.status", "drift"]},
+            "/metrics/1",
+            "; found 'drift' where there are ",
+        ),
+        ({"on_failure": "abort"}, "/on_failure", "(continue|stop|stop_after:[1-9][0-9]{0,8})"),
+        ({"variations": {}}, "/variations", "At least one variation is needed; found none."),
+    ],
+)
+def test_a_misspelt_request_is_refused_before_anything_runs(client, more, pointer, message):
+    answer = post(client, **{"variations": {MASS: [1.0, 2.0]}, **more})
+    assert answer.status_code == 422
+    (fault,) = answer.json()["errors"]
+    assert fault["pointer"] == pointer
+    assert message in fault["message"]
+
+
+def test_every_key_of_a_summary_is_a_metric(client):
+    scene = {**DROP, "simulation": {**DROP["simulation"], "verify": True}}
+    answer = client.post("/v1/simulations", json={"scene": scene}, headers={"Prefer": "wait=30"})
+    summary = client.get(answer.json()["links"]["summary"]).json()
+
+    def stray(part, above=""):
+        for key, value in part.items():
+            if stray_key(above + key) is not None:
+                yield above + key
+            elif isinstance(value, dict):
+                yield from stray(value, f"{above}{key}.")
+
+    assert not list(stray(summary))
+    assert stray_key("energy.fina") == ("fina", tuple(EnergySummary.model_fields))
 
 
 def test_zip_list_and_the_short_form(client):

@@ -1,4 +1,5 @@
 import base64
+import gzip
 import json
 
 import pytest
@@ -46,6 +47,45 @@ def test_every_error_is_a_problem(client, method, path, status, code):
         assert body["errors"][0]["pointer"].startswith("/query/")
     if status == 405:
         assert client.request(method, path).headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/v1/simulations?page_size=-1", "`page_size` must be at least 0; found the text '-1'."),
+        ("/v1/simulations?page_size=1e9", "A whole number is needed; found the text '1e9'."),
+        ("/v1/simulations?status=late", "`status` must be one of 'queued', 'starting', "),
+        (
+            "/v1/simulations/sim_0/trajectory?from=soon",
+            "A number is needed; found the text",
+        ),
+    ],
+)
+def test_a_wrong_parameter_is_told_as_a_wrong_field_is(client, path, message):
+    body = problem(client.get(path), 422, "invalid_request")
+    assert body["errors"][0]["message"].startswith(message)
+    assert message in body["detail"]
+
+
+def test_a_parameter_that_is_given_twice_is_refused(client):
+    body = problem(client.get("/v1/simulations?page_size=1&page_size=2"), 422, "repeated_parameter")
+    assert body["errors"][0]["pointer"] == "/query/page_size"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "x"])
+def test_a_compressed_body_is_refused_as_such(client, encoding):
+    headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    content = gzip.compress(b'{"scene": "incline"}')
+    answer = client.post("/v1/simulations", content=content, headers=headers)
+    assert encoding in problem(answer, 415, "unsupported_encoding")["detail"]
+    assert answer.headers["accept-encoding"] == "identity"
+    plain = headers | {"Content-Encoding": "identity"}
+    assert client.post("/v1/scenes:validate", content=b"{}", headers=plain).status_code == 200
+
+
+def test_a_wrong_method_on_a_page_names_the_right_ones(client):
+    body = problem(client.put("/healthz"), 405, "method_not_allowed")
+    assert body["detail"] == "PUT is not possible on /healthz; there are: GET."
 
 
 @pytest.mark.parametrize("path", ["/v1/simulations", "/v1/batches", "/v1/scenes:validate"])

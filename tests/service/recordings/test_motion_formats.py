@@ -236,3 +236,5 @@ def test_a_part_shows_its_bodies_and_a_recording_without_poses_is_refused(run):
     for name in ("gltf", "mcap"):
         with pytest.raises(NoMotionError, match="pose"):
             encode(cut(tables, Slice(channels=("energy",))), FORMATS[name])
+        with pytest.raises(NoMotionError, match="no recorded time lies between"):
+            encode(cut(tables, Slice(start=1e3)), FORMATS[name])

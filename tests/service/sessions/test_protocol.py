@@ -48,6 +48,11 @@ def test_a_viewer_that_returns_hears_what_it_missed(service: Service, session: s
         ({"op": "gravity", "id": "x", "value": [0, 0]}, "command_invalid"),
         ({"op": "subscribe", "id": "x", "channels": {"smell": {}}}, "unknown_channel"),
         ({"op": "ack", "id": "x"}, "message_invalid"),
+        ({"op": "ack", "id": "x", "sequence": True}, "message_invalid"),
+        ({"op": "subscribe", "id": "x", "channels": {"poses": {"hz": 0}}}, "message_invalid"),
+        ({"op": "subscribe", "id": "x", "channels": []}, "message_invalid"),
+        ({"op": [], "id": "x"}, "command_invalid"),
+        ({"op": {"a": 1}, "id": "x"}, "command_invalid"),
     ],
 )
 def test_a_wrong_message_gets_a_problem_and_nothing_else(
@@ -59,6 +64,19 @@ def test_a_wrong_message_gets_a_problem_and_nothing_else(
         assert answer["op"] == "error"
         assert answer["problem"]["code"] == code
         assert answer["problem"]["detail"]
+        assert viewer.do("step", n=1)["step"] == 1
+
+
+def test_an_id_that_is_no_text_is_refused_and_does_not_end_the_connection(
+    service: Service, session: str
+):
+    with service.watch(session) as viewer:
+        for deep in ('{"op": "pause", "id": %s}', '{"op": "subscribe", "channels": {}, "id": %s}'):
+            before = len(viewer.messages)
+            viewer.socket.send(deep % ("[" * 500 + "]" * 500))
+            answer = viewer.message(before, op="error")
+            assert answer["id"] is None
+            assert answer["problem"]["errors"][0]["pointer"] == "/id"
         assert viewer.do("step", n=1)["step"] == 1
 
 

@@ -3,6 +3,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import Select
 
 from cardan.service import clock
 from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError, QueueFullError
@@ -316,3 +317,24 @@ def test_a_file_from_before_versions_were_kept_is_taken(tmp_path):
     open_database(path).dispose()
     with sqlite3.connect(path) as file:
         assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+def test_looking_for_work_makes_no_statement_and_a_start_calls_nobody(desk, monkeypatch):
+    run_id = desk.simulation()
+    claim = desk.queue.claim("a")
+    desk.queue.claim("b")
+    desk.queue.recover(everything=False)
+    made = []
+    monkeypatch.setattr(Select, "__init__", lambda *_, **__: made.append(1))
+    # every slot does this at every turn: making the statements costs ten times their execution
+    assert desk.queue.claim("b") is None
+    assert desk.queue.recover(everything=False) == []
+    assert not made
+    monkeypatch.undo()
+    desk.changed.clear()
+    desk.queue.wake.clear()
+    assert desk.queue.started(claim, 100)
+    assert run_id in desk.changed
+    assert not desk.queue.wake.is_set()
+    desk.queue.finish(claim, Outcome(RunEvent.SUCCEEDED))
+    assert desk.queue.wake.is_set()
