@@ -162,6 +162,11 @@ class Queries:
         parts, self._event_parts = self._event_parts, []
         return np.concatenate(parts) if parts else np.zeros(0, EVENT_DTYPE)
 
+    def forget_events(self, step: int) -> None:
+        """Drop the collected events of this step and of those before it."""
+        self._take_events()
+        self._event_parts = [part[part["step"] > step] for part in self._event_parts]
+
     # ------------------------------------------------------------------ rays
 
     def raycast(

@@ -359,7 +359,10 @@ class LiveSession:
         match effect:
             case states.SpawnWorker(resume):
                 self._spans.begin(resume)
-                start = self._policy.start(self.folder, self.about, self._seen)
+                newest = self.history.newest
+                told = (newest.header.epoch, newest.step) if newest is not None else self._seen
+                channels = self.fanout.channels
+                start = self._policy.start(self.folder, self.about, self._seen, channels, told)
                 self._supervisor.spawn(start)
             case states.StopWorker():
                 self._spans.lost()

@@ -30,12 +30,15 @@ class Start:
     """First task of a worker: the folder of the session, and how to begin one that is new.
 
     A worker goes on from the latest key frame of the folder to the step that viewers have seen:
-    `seen` is an epoch and a step of it.
+    `seen` is an epoch and a step of it. `channels` is what viewers ask for; events up to `told`,
+    the epoch and step of the last frame, have been sent.
     """
 
     folder: str
     run: PlaybackState
     seen: tuple[int, int]
+    channels: list[str]
+    told: tuple[int, int]
     heartbeat_seconds: float
     snapshot_seconds: float
     history_bytes: int

@@ -51,12 +51,21 @@ class Policy:
     meter: Meter
     """Of simulated time."""
 
-    def start(self, folder: SessionFolder, about: About, seen: tuple[int, int]) -> Start:
-        """The first task of a worker for the session of a folder; `seen` as in `Start`."""
+    def start(
+        self,
+        folder: SessionFolder,
+        about: About,
+        seen: tuple[int, int],
+        channels: frozenset[str],
+        told: tuple[int, int],
+    ) -> Start:
+        """The first task of a worker for the session of a folder; the rest as in `Start`."""
         return Start(
             folder=str(folder.path),
             run=PlaybackState(about.paused, about.speed),
             seen=seen,
+            channels=sorted(channels),
+            told=told,
             heartbeat_seconds=self.watch.heartbeat,
             snapshot_seconds=self.watch.snapshot,
             history_bytes=self.history_bytes,

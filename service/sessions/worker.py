@@ -95,7 +95,7 @@ def _serve(channel: Channel, start: Start, began: float) -> None:
             time.monotonic() - began,
         )
     )
-    loop.catch_up(entries, start.seen)
+    loop.catch_up(entries, start)
     loop.serve()
 
 
@@ -124,7 +124,7 @@ class Loop:
         self._run = run
         self._heartbeat_seconds = start.heartbeat_seconds
         self._snapshot_seconds = start.snapshot_seconds
-        self._channels: frozenset[str] = frozenset()
+        self._channels = frozenset(start.channels)
         self._stopped = False
         self._told_phase: tuple[Any, ...] = ()
         self._told_frame: tuple[Any, ...] = ()
@@ -141,9 +141,13 @@ class Loop:
         self._taken_at = 0.0
         self.real_time_factor = 0.0
 
-    def catch_up(self, entries: list[LoggedCommand], seen: tuple[int, int]) -> None:
-        """Repeat what the log says since the key frame, and go to the last step that was seen."""
-        run = self._run
+    def catch_up(self, entries: list[LoggedCommand], start: Start) -> None:
+        """Repeat what the log says since the key frame, and go to the last step that was seen.
+
+        What happens on the way, and no frame has told of yet, goes with the next one.
+        """
+        run, seen = self._run, start.seen
+        run.watch_events("events" in self._channels)
         for entry in entries:
             if entry.epoch == run.epoch and entry.op not in REWINDS:
                 self._recompute(entry.step)
@@ -151,6 +155,8 @@ class Loop:
                 self._repeated = entry
         if seen[0] == run.epoch:
             self._recompute(seen[1])
+        if start.told[0] == run.epoch:
+            run.simulation.forget_events(start.told[1])
         first = self._keys.first_step
         if first is None:
             self._keep_key_frame()

@@ -19,7 +19,7 @@ from cardan.service.simulations.states import RunEvent
 
 MESSAGES = [
     Hello(True, 1),
-    Start("folder", PlaybackState(pending_steps=[{"n": 1}]), (0, 3), 1.0, 1.0, 10),
+    Start("folder", PlaybackState(speed=None), (0, 3), ["events"], (0, 2), 1.0, 1.0, 10),
     Frame(bytes(1000)),
     Done(3, RunEvent.FAILED, 7, {"energy": {"final": np.float64(0.1)}}, {"list": [1, (2, None)]}),
     EncodeOrder("a", "csv", "bodies", Slice(0.0, 1.0, 2, ("b",)), "c", 5),

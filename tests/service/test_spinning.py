@@ -69,7 +69,7 @@ def test_of_a_session(tmp_path):
             return worker
 
         supervisor = Supervisor(starts, Watch(start=0.5, silence=0.5), witness)
-        supervisor.spawn(Start(str(tmp_path), PlaybackState(), (0, 0), 0.1, 1.0, 2**20))
+        supervisor.spawn(Start(str(tmp_path), PlaybackState(), (0, 0), [], (0, 0), 0.1, 1.0, 2**20))
         await asyncio.wait_for(witness.lost.wait(), 120.0)
         return witness.reason, pids[0]
 

@@ -12,7 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
+from cardan.engine import Simulation
 from cardan.schemas.frame import BlockTag, Frame
+from cardan.schemas.scene import Scene
 from cardan.service.sessions.supervisor import Watch
 
 from .conftest import SCENE, Service, serving, wait_until
@@ -81,6 +83,49 @@ def test_a_killed_worker_is_noticed_and_the_run_ends_the_same(service: Service, 
         viewer.message(op="event", type="finished")
     assert finish(service, session) == expected
     assert service.state(session)["restarts"] == 2
+    service.http.delete(f"/sessions/{session}")
+
+
+def test_events_are_told_once_though_workers_are_lost(service: Service):
+    # it bounces on for ever, and a worker does thousands of steps between two frames
+    hop = {
+        "version": 1,
+        "simulation": {"dt": 0.001, "duration": 600.0},
+        "materials": {"rubber": {"restitution": 1.0}},
+        "bodies": [
+            {
+                "name": "floor",
+                "type": "static",
+                "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "rubber"}],
+            },
+            {
+                "name": "ball",
+                "position": [0, 0, 0.15],
+                "mass": 1.0,
+                "shapes": [{"type": "sphere", "radius": 0.1, "material": "rubber"}],
+            },
+        ],
+    }
+    simulation = Simulation(Scene.model_validate(hop))
+    simulation.watch_events()
+    simulation.advance(600_000)
+    expected = [(int(row["kind"]), int(row["step"])) for row in simulation.events()]
+    assert len(expected) > 1000
+
+    session = service.create(hop)
+    with service.watch(session) as viewer:
+        viewer.subscribe(poses={"hz": 60}, events={"hz": 60})
+        service.http.patch(f"/sessions/{session}", json={"speed": None}).raise_for_status()
+        viewer.do("resume")
+        for until in (5.0, 200.0):
+            viewer.frame(later_than(until))
+            count = len(viewer.messages)
+            os.kill(service.pid(session), signal.SIGKILL)
+            viewer.message(after=count, op="event", type="worker_resumed")
+        viewer.message(op="event", type="finished")
+        viewer.view(lambda frame: frame.header.step == 600_000)
+        rows = [row for frame in viewer.frames for row in frame.blocks.get(BlockTag.EVENTS, ())]
+    assert [(int(row["kind"]), int(row["step"])) for row in rows] == expected
     service.http.delete(f"/sessions/{session}")
 
 
