@@ -179,5 +179,5 @@ def correct_violations(world: World) -> float:
     for i in range(v.shape[0]):
         if model.bodies.kind[i] == DYNAMIC:
             note_shift(model, state, i, v[i])
-            gained += shift_body(model.bodies, state, i, v[i], positions.lost)
+            gained += shift_body(world, i, v[i])
     return gained
