@@ -164,7 +164,9 @@ def cones(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
     """C and J v of the swing limit and of both twist limits of a ball joint."""
     joints, rows, state = simulation.model.joints, simulation.work.rows, simulation.state
     rows.count[:] = 0
-    write_ball_limits(rows, state, joints, 0, joint_frame(joints, state, 0), 1e9)
+    simulation.world.clock.h[0] = 1e9  # of a step so long all limits are within reach
+    write_ball_limits(simulation.world, 0, joint_frame(joints, state, 0))
+    simulation.world.clock.h[0] = simulation.time_step
     n = int(rows.count[0])
     return rows.error[:n].copy(), np.array([row_speed(rows, i, state) for i in range(n)])
 
