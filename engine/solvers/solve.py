@@ -12,9 +12,13 @@ from cardan.engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dens
 from cardan.engine.solvers.direct.elimination_order import count_in_graph
 from cardan.engine.solvers.direct.schur_complement import solve_equations
 from cardan.engine.solvers.gradient.compliant import solve_compliant, yields
-from cardan.engine.solvers.gradient.solve import is_iterated, solve_iterated
+from cardan.engine.solvers.gradient.solve import (
+    Iteration,
+    is_iterated,
+    iterate_on_bodies,
+    solve_iterated,
+)
 from cardan.engine.solvers.stopping import StoppingRules, confirmed
-from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
 from cardan.engine.solvers.sweeps.pgs import project_impulses
 from cardan.engine.solvers.sweeps.simd.anderson import sweep_accelerated
 from cardan.engine.solvers.sweeps.simd.packing import store_lanes
@@ -27,7 +31,6 @@ from cardan.engine.solvers.sweeps.simd.solver import (
     start_mixed,
     sweep_listed,
 )
-from cardan.engine.solvers.sweeps.system import on_bodies
 from cardan.engine.solvers.sweeps.trees import tree_sweeps
 from cardan.engine.solvers.warm_start import is_solution
 from cardan.engine.trees.operator import has_trees
@@ -248,8 +251,8 @@ def _sweep(
         store_lanes(problem, lanes)
         solve_equations(problem, dense)
         return found
-    rules, omega = sweep_rules(options, n, is_warm), relaxation_of(options, method)
-    return iterate_sweeps(on_bodies(problem, dense, v), rules, omega, 1)
+    iteration = Iteration(method, relaxation_of(options, method), 1, 1)
+    return iterate_on_bodies(problem, dense, v, sweep_rules(options, n, is_warm), iteration)
 
 
 @kernel

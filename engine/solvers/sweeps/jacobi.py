@@ -25,7 +25,6 @@ from cardan.engine.solvers.sweeps.system import (
     make_admissible,
     multiply,
     note,
-    with_velocities,
 )
 from cardan.engine.world.problem import FRICTION_BOX
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
@@ -134,7 +133,7 @@ def jacobi(system: System, rules: StoppingRules, relaxation: float, safe: int) -
         multiply(system, problem.lam, w)
         for i in range(problem.count[0]):
             w[i] += problem.b[i]
-        error = largest_errors(with_velocities(problem, w))[0]
+        error = largest_errors(problem, w)[0]
         if k > 0:
             note(system, k - 1, error)
         status = rule_that_applies(rules, error, inf)

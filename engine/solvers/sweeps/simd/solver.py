@@ -160,6 +160,6 @@ def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, f
     for r in range(lanes.count[1]):
         for i in range(lanes.rest[r], lanes.rest[r] + 3):
             problem.w[i] = row_velocity(problem, v, i)
-        natural, cone = contact_errors(problem, lanes.rest[r])
+        natural, cone = contact_errors(problem, problem.w, lanes.rest[r])
         worst, coulomb = larger(worst, natural), larger(coulomb, cone)
     return worst, coulomb
