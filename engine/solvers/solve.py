@@ -24,12 +24,12 @@ from cardan.engine.solvers.sweeps.simd.anderson import sweep_accelerated
 from cardan.engine.solvers.sweeps.simd.packing import store_lanes
 from cardan.engine.solvers.sweeps.simd.solver import (
     apply_sweep_bias,
-    gained,
     list_contacts,
     measure_listed,
     start_listed,
     start_mixed,
     sweep_listed,
+    velocity_change_by_forces,
 )
 from cardan.engine.solvers.sweeps.trees import tree_sweeps
 from cardan.engine.solvers.warm_start import is_solution
@@ -100,7 +100,7 @@ def are_resting(problem: Problem, lanes: Lanes, v: NDArray, error: float) -> boo
         project_impulses(problem)
         error = residual(problem, v)[0]
     n = list_contacts(problem, lanes)
-    return bool(error <= RESTING * gained(problem, lanes, n))
+    return bool(error <= RESTING * velocity_change_by_forces(problem, lanes, n))
 
 
 @kernel
@@ -192,7 +192,7 @@ def sweep_freely(
     when the change is small.
     """
     most, tolerance = options.max_iterations, options.tolerance
-    forces = gained(problem, lanes, n)
+    forces = velocity_change_by_forces(problem, lanes, n)
     if most == 0:
         tolerance = max(tolerance, QUIET * forces)
         most = 0 if is_warm else COLD_ITERATIONS

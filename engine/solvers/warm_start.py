@@ -32,7 +32,7 @@ def _is_rigid_with_friction(problem: Problem) -> bool:
 
 
 @kernel
-def _gained(problem: Problem, v: NDArray, body: int) -> float:
+def _unbalanced(problem: Problem, v: NDArray, body: int) -> float:
     """Largest velocity change of a body by forces and impulses together [m/s or rad/s]."""
     worst = 0.0
     for k in range(6):
@@ -54,7 +54,7 @@ def imbalance(problem: Problem, v: NDArray) -> float:
     for i in range(problem.count[0]):
         a, b = problem.body_a[i], problem.body_b[i]
         if a != last_a or b != last_b:
-            worst = larger(worst, larger(_gained(problem, v, a), _gained(problem, v, b)))
+            worst = larger(worst, larger(_unbalanced(problem, v, a), _unbalanced(problem, v, b)))
             last_a, last_b = a, b
     return worst
 

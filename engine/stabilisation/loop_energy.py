@@ -87,7 +87,7 @@ def energy_of(world: World, begin: int, end: int) -> float:
 
 
 @kernel
-def give_back(world: World, t: int) -> float:
+def restore_tree_energy(world: World, t: int) -> float:
     """Scale the rates of tree t and those tied to it for their energy in the kick, less the work.
 
     Where options.energy_return is off, only what floats gets its momenta back.
@@ -137,7 +137,7 @@ def restore_loop_energy(world: World, closed: bool) -> None:
     total, net = 0.0, 0.0
     for t in range(tree.tied.shape[0]):
         if tree.tied[t] == t:
-            brought = give_back(world, t)
+            brought = restore_tree_energy(world, t)
             total += abs(brought)
             net += brought
     if world.options.energy_return == 1:

@@ -97,7 +97,7 @@ def free_from(world: World) -> float:
 
 
 @kernel
-def throw(bodies: Bodies, state: State, h: float) -> None:
+def advance_centres(bodies: Bodies, state: State, h: float) -> None:
     """Half a drift, the kick of gravity, half a drift: of centres of mass.
 
     Writes  p, v; state.momentum_in
@@ -126,7 +126,7 @@ def drift_freely(world: World) -> None:
     """
     now, h = read_clock(world.report), world.options.time_step
     bodies, state = world.model.bodies, world.state
-    throw(bodies, state, h)
+    advance_centres(bodies, state, h)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] != STATIC:
             advance_orientation(world, i, h)

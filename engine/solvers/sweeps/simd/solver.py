@@ -108,7 +108,7 @@ def start_mixed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
 
 
 @kernel
-def gained(problem: Problem, lanes: Lanes, n: int) -> float:
+def velocity_change_by_forces(problem: Problem, lanes: Lanes, n: int) -> float:
     """Velocity change of a body by forces in a step [m/s], mean over some of the n contacts."""
     total, found = 0.0, 0
     for c in range(0, n, max(1, n // SAMPLES)):
