@@ -178,7 +178,8 @@ def apply_kick(world: LaneWorld, h: float) -> None:
     Writes  state.tree_qd, velocities of bodies, ledger, left; work.kick
     Check   tests/engine/lanes/test_lanes.py
     """
-    state, tree, work, kick = world.state, world.model.tree, world.work, world.work.kick
+    state, tree, work = world.state, world.model.tree, world.work.tree
+    kick = world.work.kick
     for i in range(state.p_WB.shape[0]):
         for k in range(3):
             kick.velocity_old[i, k] = state.w_WB_W[i, k]

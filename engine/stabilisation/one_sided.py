@@ -102,7 +102,7 @@ def _find_violations(world: World) -> None:
 
     Reads   positions.wanted of hard equations
     Writes  positions.wanted of all other rows: see `correction_of`;
-            positions.islands: parent; number: 1 at the body that stands for such an island, else 0
+            positions.islands: parent; number: 1 at the root body of such an island, else 0
     """
     rows, problem, positions = world.work.rows, world.work.problem, world.work.positions
     islands, inverse_mass = positions.islands, world.model.bodies.inverse_mass

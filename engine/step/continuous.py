@@ -118,7 +118,7 @@ def solve_impact_without_duration(world: World, time: float) -> None:
 def stop_crossing(world: World, window: tuple[float, float], time: float) -> bool:
     """One impact without duration at `time` [s], if something would be crossed (`is_crossed`).
 
-    Returns whether there was one. Where room is short report.status says so.
+    Returns whether there was one. report.status shows where room was short.
 
     Check   tests/engine/collision/test_continuous.py
     """

@@ -73,7 +73,7 @@ def drift_kick_drift(world: World) -> bool:
     """Advance by clock.h; False: room for contacts or events is short."""
     drift_to_kick(world)
     if first_bad_body(world.model.bodies, world.state) >= 0:
-        return True  # what is nowhere touches nothing: end_step says so
+        return True  # a body without a finite position touches nothing; end_step reports it
     if not kick(world):
         return False
     deflected = is_deflected(world)
