@@ -11,14 +11,14 @@ from cardan.engine.world.state import State
 
 
 class Failure(NamedTuple):
-    """A value of a body is not finite, or beyond the range of any motion; or `work`: a step that
-    an integrator cannot finish."""
+    """Why a simulation cannot go on: a value of a body left the range of finite motions, or an
+    adaptive integrator cannot finish a step of the grid."""
 
     step: int
     time: float  # s
-    body: str
-    quantity: str
-    message: str
+    body: str  # "" where an integrator failed
+    quantity: str  # of the body, as "linear velocity"; "work" where an integrator failed
+    message: str  # what happened, and the remedy
 
 
 def work_failure(state: State, integrator: str, most: int) -> Failure:

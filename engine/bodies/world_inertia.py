@@ -8,22 +8,21 @@ from cardan.engine.spatial.mat3 import load33, store33, store_congruent
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import ZERO3, load3, store3
-from cardan.engine.world.model import DYNAMIC, Bodies
-from cardan.engine.world.options import StepOptions
-from cardan.engine.world.state import State
-from cardan.engine.world.workspace import Motion
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.world import World
 
 IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
 
 
 @kernel
-def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: StepOptions) -> None:
+def write_world_inertia(world: World) -> None:
     """I^-1 in W, R I_B^-1 R^T (zero unless dynamic), and the gyroscopic acceleration of every body.
 
     Writes  motion.inverse_inertia_W (n, 3, 3); motion.bias_acceleration (n, 6): accelerations
             between kicks, of bodies outside trees (see trees/impulses.py for trees)
     Check   tests/engine/bodies/test_inertia.py
     """
+    bodies, state, motion = world.model.bodies, world.state, world.work.motion
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
             motion.bias_acceleration[i, k] = 0.0
@@ -34,7 +33,7 @@ def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: S
             store33(motion.inverse_inertia_W, i, inverse)
         else:
             R = matrix(load4(state.q_WB, i))
-            if options.gyroscopic == IMPLICIT:
+            if world.options.gyroscopic == IMPLICIT:
                 turning = gyroscopic_acceleration_in(R, inertia, inverse, load3(state.w_WB_W, i))
                 store3(motion.bias_acceleration, i, turning)
             store_congruent(R, inverse, motion.inverse_inertia_W, i)

@@ -104,7 +104,7 @@ def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) ->
         for t in range(joints.term_start[j], joints.term_start[j + 1]):
             key = (int(joints.term_joint[t]), int(joints.term_axis[t]))
             found[columns.setdefault(key, len(columns))] = float(joints.term_factor[t])
-        if not _says_new(found, known):
+        if not _is_independent(found, known):
             faults.add(
                 f"/joints/{j}/terms",
                 "coupling_implied",
@@ -114,7 +114,7 @@ def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) ->
             )
 
 
-def _says_new(row: dict[int, float], known: dict[int, dict[int, float]]) -> bool:
+def _is_independent(row: dict[int, float], known: dict[int, dict[int, float]]) -> bool:
     """Whether a relation (factor by column) does not follow from those before it.
 
     Gauss's elimination of sparse rows: `known` has what is left of each row before, by the column

@@ -18,7 +18,7 @@ from cardan.schemas import Scene
 MOST_RATES, MOST_LOOSE = 64, 2
 
 
-def suits_reduced(scene: Scene, bodies: Bodies, joints: Joints, tree: Tree) -> bool:
+def suits_reduced(scene: Scene, bodies: Bodies, tree: Tree) -> bool:
     """Whether joint coordinates are supported and likely faster: few trees, little else that moves.
 
     Source  decision 0291
@@ -46,7 +46,7 @@ def with_trees(
     asked = scene.simulation.formulation
     if asked != "maximal":
         tree, q = build_tree(bodies, joints, start, lone=is_smooth(scene))
-        if asked == "reduced" or suits_reduced(scene, bodies, joints, tree):
+        if asked == "reduced" or suits_reduced(scene, bodies, tree):
             return _with_formulation(scene, "reduced"), tree, q
     no_trees = no_tree(len(bodies.kind), len(joints.kind))
     return _with_formulation(scene, "maximal"), no_trees, np.zeros(0)

@@ -16,12 +16,12 @@ from cardan.schemas import Scene
 
 Array = NDArray[np.float64]
 
-# by how much a body may stand elsewhere at the start than its motion says [m], [rad]
+# tolerated difference between a body's pose in the scene and that of its motion at t = 0 [m], [rad]
 START_WAY, START_TURN = 1e-6, 1e-6
 
 
 def no_motion() -> PrescribedMotion:
-    """Of a scene without such bodies."""
+    """The motions of a scene without prescribed ones."""
     return joined([], [])
 
 
@@ -88,7 +88,7 @@ def start_of(motion: PrescribedMotion, m: int) -> tuple[Array, Array, Array, Arr
 
 
 def start_faults(body: Any, i: int, p: Array, q: Array, faults: Faults) -> None:
-    """Add faults where a body does not stand where its motion begins."""
+    """Add faults where the pose of a body differs from that of its motion at t = 0."""
     if np.linalg.norm(p - np.array(body.position)) > START_WAY:
         faults.add(
             f"/bodies/{i}/position",

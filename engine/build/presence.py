@@ -38,7 +38,7 @@ def responses(scene: Scene) -> list[Response]:
 
 
 def passing_bodies(scene: Scene) -> dict[str, str]:
-    """Names of the bodies that are not always there, and where the scene first says so."""
+    """Names of the bodies that are not always present, with the first JSON Pointer that says why."""
     found: dict[str, str] = {}
     for i, body in enumerate(scene.bodies):
         said = {"present": not body.present}
@@ -92,7 +92,7 @@ def check_held(scene: Scene, faults: Faults) -> None:
 
 
 def check_all_there(scene: Scene, what: str) -> None:
-    """Refuse what looks at a scene as it stands where a body is absent at the start.
+    """Refuse an analysis of the initial scene where a body is absent at the start.
 
     Raises SceneError.
     """

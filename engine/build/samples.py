@@ -49,6 +49,7 @@ def sample_arrays(
     )
 
 
+# arrays that do not grow with the frames, and those with a row per contact
 FIXED = ("count", "due", "bodies", "phases_before")
 BY_CONTACT = ("contact_body", "contact")
 

@@ -50,7 +50,7 @@ class StructType(types.Type):  # type: ignore[misc]
         """Its name is short: types are compared by it, and symbols are made of it."""
         self.instance_class = cls
         self.members = dict(zip(cls._fields, members, strict=True))  # type: ignore[attr-defined]
-        # every call asks for it, and a world has hundreds of members
+        # read at every call, and a world has hundreds of members
         self.has_lanes = any(map(has_lanes, members))
         typed = ", ".join(f"{name}: {member}" for name, member in self.members.items())
         what = f"{cls.__module__}.{cls.__qualname__}({typed})"

@@ -15,7 +15,7 @@ from cardan.engine.simulation import Simulation
 from cardan.engine.world.state import VELOCITIES_KEPT
 from cardan.schemas import load_scene
 
-# what one process may compile while another compiles the other; the step is more than half
+# two processes may share a cold start, one share each; the step is more than half
 Share = Literal["steps", "rest"]
 
 
@@ -91,7 +91,7 @@ def solve_plain_problems() -> None:
 def move_in_steps() -> Simulation:
     """Run the step."""
     scene = tiny_scene()
-    # what builds a scene asks a drive with a stiffness what kind of coordinate it has
+    # a drive with a stiffness: the build calls a kernel for the kind of its coordinate
     scene["joints"][0]["motor"] = {"type": "position", "target": 0.0, "stiffness": 1.0}
     simulation = Simulation(load_scene(scene))
     simulation.advance(2)

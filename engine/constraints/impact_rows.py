@@ -10,15 +10,11 @@ from cardan.engine.constraints.contacts import write_contacts
 from cardan.engine.constraints.joint_couplings import write_couplings
 from cardan.engine.constraints.joints.coordinates import n_coordinates, write_coordinate
 from cardan.engine.constraints.joints.equations import write_equations
-from cardan.engine.constraints.joints.frames import (
-    JointFrame,
-    has_rows,
-    joint_frame,
-)
+from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.constraints.motor_targets import is_stepped, position_rate, speed_over
 from cardan.engine.constraints.row import belong_to_joint, start_row
 from cardan.engine.world.model import MOTOR_POSITION, MOTOR_VELOCITY, Model
-from cardan.engine.world.rows import ROW_MOTOR, SLOT_MOTOR, Rows
+from cardan.engine.world.rows import ROW_MOTOR, SLOT_MOTOR
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
@@ -35,13 +31,10 @@ def drives_at_once(model: Model, state: State, j: int, axis: int) -> bool:
 
 
 @kernel
-def write_start(
-    rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
-) -> None:
-    """The coordinate of a motor gets its speed: the target, or the rate of the target.
-
-    h [s]: length of the step that begins.
-    """
+def write_start(world: World, j: int, axis: int) -> None:
+    """The coordinate of a motor gets its speed: the target, or the rate of the target."""
+    model, state, rows, h = world.model, world.state, world.work.rows, world.options.time_step
+    frame = joint_frame(model.joints, state, j)
     row = start_row(rows, ROW_MOTOR, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, SLOT_MOTOR + axis, state)
     rows.axis[row] = axis
@@ -60,15 +53,14 @@ def write_starts(world: World) -> None:
 
     Writes  work.rows
     """
-    model, state, rows = world.model, world.state, world.work.rows
+    model, state = world.model, world.state
     joints = model.joints
     for j in range(joints.kind.shape[0]):
         if not has_rows(joints, model.bodies.kind, state, j):
             continue
         for axis in range(n_coordinates(joints.kind[j])):
             if drives_at_once(model, state, j, axis):
-                frame = joint_frame(joints, state, j)
-                write_start(rows, state, model, j, axis, frame, world.options.time_step)
+                write_start(world, j, axis)
 
 
 @kernel

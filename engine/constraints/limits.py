@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import turned_in_A, write_coordinate
 from cardan.engine.constraints.joints.equations import Slot
@@ -23,9 +21,8 @@ from cardan.engine.constraints.row import (
 from cardan.engine.constraints.soft_stops import is_soft, set_soft_stop
 from cardan.engine.spatial.rotation import nearest_turn
 from cardan.engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
-from cardan.engine.world.model import Joints
-from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER, Rows
-from cardan.engine.world.state import State
+from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER
+from cardan.engine.world.world import World
 
 # [m/s or rad/s] below this speed a stop has no restitution, so that the joint comes to rest
 BOUNCE_SPEED = 0.01
@@ -48,9 +45,7 @@ def reach_of(h: float, speed: float) -> float:
 
 
 @kernel
-def keep_positive(
-    rows: Rows, row: int, state: State, joints: Joints, slot: Slot, error: float, h: float
-) -> None:
+def keep_positive(world: World, slot: Slot, error: float) -> None:
     """The general limit: C(x(s)) >= 0, where the last row holds dC/dt = dC/dx dx/ds S u.
 
     A hard limit within reach of this step becomes C/h (not yet touching) or erp C/h (violated) and
@@ -62,13 +57,13 @@ def keep_positive(
     Source  Constraint Notes n.d., joint limits and their generalisation
     Check   tests/references/test_limits.py, tests/references/test_ball_limits.py
     """
-    j, which = slot
-    axis = (which - SLOT_LOWER) % 3
-    speed = row_speed(rows, row, state)
+    rows, joints, h, (j, which) = world.work.rows, world.model.joints, world.clock.h[0], slot
+    row, axis = rows.count[0] - 1, (which - SLOT_LOWER) % 3
+    speed = row_speed(rows, row, world.state)
     if error > reach_of(h, speed):
         rows.count[0] = row
         return
-    belong_to_joint(rows, row, j, which, state)
+    belong_to_joint(rows, row, j, which, world.state)
     rows.axis[row] = axis
     rows.lo[row] = 0.0
     rows.error[row] = error
@@ -85,16 +80,14 @@ def keep_positive(
 
 
 @kernel
-def write_stop(
-    rows: Rows, state: State, joints: Joints, slot: Slot, frame: JointFrame, h: float
-) -> None:
+def write_stop(world: World, slot: Slot, frame: JointFrame) -> None:
     """One stop of one coordinate: C = q - lower or C = upper - q by its slot (joint, impulse slot).
 
     Source  Constraint Notes n.d., limits.  Differs: sign of the upper bias
     """
-    j, which = slot
+    rows, joints, (j, which) = world.work.rows, world.model.joints, slot
     axis = (which - SLOT_LOWER) % 3
-    q = state.joint_q[j, axis]
+    q = world.state.joint_q[j, axis]
     upper = which >= SLOT_UPPER
     error = joints.limit_upper[j, axis] - q if upper else q - joints.limit_lower[j, axis]
     if not math.isfinite(error):
@@ -103,21 +96,13 @@ def write_stop(
     write_coordinate(rows, row, joints, j, axis, frame)
     if upper:
         scale_row(rows, row, -1.0)
-    keep_positive(rows, row, state, joints, slot, error, h)
+    keep_positive(world, slot, error)
 
 
 @kernel
-def write_limits(
-    rows: Rows,
-    state: State,
-    joints: Joints,
-    which: Slot,
-    frame: JointFrame,
-    h: float,
-    bias_acceleration: NDArray,
-) -> None:
+def write_limits(world: World, which: Slot, frame: JointFrame) -> None:
     """Both stops of a coordinate, which = (joint, axis); equal limits lock it."""
-    j, axis = which
+    rows, state, joints, (j, axis) = world.work.rows, world.state, world.model.joints, which
     if joints.limit_on[j, axis] == 0:
         return
     lower, upper = joints.limit_lower[j, axis], joints.limit_upper[j, axis]
@@ -128,17 +113,15 @@ def write_limits(
         curvature = write_coordinate(rows, row, joints, j, axis, frame)
         error = state.joint_q[j, axis] - lower
         share = rows.share[0]
-        k = (h, share * joints.erp[j], joints.cfm[j] / share)
-        set_equation(rows, row, error, curvature, k, bias_acceleration)
+        k = (world.clock.h[0], share * joints.erp[j], joints.cfm[j] / share)
+        set_equation(rows, row, error, curvature, k, world.work.motion.bias_acceleration)
         return
-    write_stop(rows, state, joints, (j, SLOT_LOWER + axis), frame, h)
-    write_stop(rows, state, joints, (j, SLOT_UPPER + axis), frame, h)
+    write_stop(world, (j, SLOT_LOWER + axis), frame)
+    write_stop(world, (j, SLOT_UPPER + axis), frame)
 
 
 @kernel
-def write_swing_limit(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
-) -> None:
+def write_swing_limit(world: World, j: int, frame: JointFrame) -> None:
     """The cone of a ball joint: C = limit - swing, swing = acos(s . s_b), s in A and s_b in B.
 
     The general limit with x = s . s_b (the part `perpendicular`) and dC/dx = 1/sin(swing). With
@@ -146,6 +129,7 @@ def write_swing_limit(
     perpendicular to s is used: at 0 it matters only for a cone of nearly zero width, at pi it leads
     back into the cone.
     """
+    rows, state, joints = world.work.rows, world.state, world.model.joints
     c = dot(frame.s, frame.s_b)
     sine = norm(cross(frame.s, frame.s_b))
     state.joint_q[j, 0] = math.atan2(sine, c)
@@ -157,13 +141,11 @@ def write_swing_limit(
         across = perpendicular(frame.s)
         set_jacobian(rows, row, across, ZERO3, negate(across))
     error = joints.limit_upper[j, 0] - state.joint_q[j, 0]
-    keep_positive(rows, row, state, joints, (j, SLOT_UPPER), error, h)
+    keep_positive(world, (j, SLOT_UPPER), error)
 
 
 @kernel
-def write_twist_limit(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
-) -> None:
+def write_twist_limit(world: World, j: int, frame: JointFrame) -> None:
     """Both twist limits of a ball joint: C = limit - twist and C = limit + twist.
 
     The general limit with x = twist (the part `twist`), dC/dx = -1 and 1. The twist is
@@ -171,6 +153,7 @@ def write_twist_limit(
     """
     if 1.0 + dot(frame.s, frame.s_b) < TURNED_OVER:
         return
+    rows, state, joints = world.work.rows, world.state, world.model.joints
     turned = turned_in_A(joints, state, j)
     twist = nearest_turn(twist_angle(turned, load3(joints.axis_A, j)), state.joint_q[j, 1])
     state.joint_q[j, 1] = twist
@@ -181,19 +164,18 @@ def write_twist_limit(
         scale_row(rows, row, slope)
         error = joints.limit_upper[j, 1] + slope * twist
         which = SLOT_LOWER + 1 if side == 0 else SLOT_UPPER + 1
-        keep_positive(rows, row, state, joints, (j, which), error, h)
+        keep_positive(world, (j, which), error)
 
 
 @kernel
-def write_ball_limits(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
-) -> None:
+def write_ball_limits(world: World, j: int, frame: JointFrame) -> None:
     """The rows of a ball joint's swing and twist limits, if it has any.
 
     Writes  rows, state.joint_q[j] (swing, twist)
     Check   tests/references/test_ball_limits.py, tests/engine/constraints/test_rows.py
     """
-    if joints.limit_on[j, 0] == 1:
-        write_swing_limit(rows, state, joints, j, frame, h)
-    if joints.limit_on[j, 1] == 1:
-        write_twist_limit(rows, state, joints, j, frame, h)
+    limit_on = world.model.joints.limit_on
+    if limit_on[j, 0] == 1:
+        write_swing_limit(world, j, frame)
+    if limit_on[j, 1] == 1:
+        write_twist_limit(world, j, frame)

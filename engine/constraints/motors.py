@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
 from cardan.engine.bodies.forces import elastic_force, elastic_slope, is_elastic
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joint_couplings import coupled_sum
@@ -46,7 +44,6 @@ from cardan.engine.world.model import (
     PLANAR,
     RACK,
     Joints,
-    Model,
 )
 from cardan.engine.world.rows import (
     ROW_FRICTION,
@@ -59,31 +56,34 @@ from cardan.engine.world.rows import (
     Rows,
 )
 from cardan.engine.world.state import BIAS_BEFORE, BIAS_CHANGE, State
+from cardan.engine.world.world import World
+
+Axis = tuple[int, int]  # joint, axis
+Target = tuple[float, float]  # error of a drive in the middle of the step [m or rad], rate of its
+#                               target [m/s or rad/s]
 
 # [m/s or rad/s] below this speed each axis has its own friction row, above it they share one
 SLIDING = 1e-3
 
 
 @kernel
-def set_compliant(
-    rows: Rows, row: int, state: State, joints: Joints, error: float, rate: float, h: float
-) -> None:
+def set_compliant(world: World, row: int, target: Target) -> None:
     """A drive that yields: a spring-damper against the moving target (springs.drive_gain).
 
         lam = -h f(error) - known (J v - rate) - gain (J v+ - rate)
 
     If slope and damping are both zero, the row applies the force itself within its bounds.
 
-    Reads   error [m or rad] in the middle of the step; rate of the target [m/s or rad/s]
     Check   tests/references/test_drives.py, tests/references/test_motors.py
     """
+    rows, joints, h, (error, rate) = world.work.rows, world.model.joints, world.clock.h[0], target
     j, axis = rows.joint[row], rows.axis[row]
     stiffness = joints.motor_stiffness[j]
     force, slope = elastic_force(stiffness, axis, error), elastic_slope(stiffness, axis, error)
     damper = (joints.motor_damping[j, axis], joints.motor_inverse_mass[j, axis])
     gain, known = drive_gain(max(slope, 0.0), damper, h)
     if gain > 0.0:
-        speed = row_speed(rows, row, state) - rate
+        speed = row_speed(rows, row, world.state) - rate
         rows.bias[row] = (h * force + known * speed) / gain - rate
         rows.cfm[row] = 1.0 / gain
         return
@@ -124,39 +124,29 @@ def servo_speed(
 
 
 @kernel
-def flight_acceleration(
-    rows: Rows, row: int, state: State, model: Model, bias_acceleration: NDArray
-) -> float:
+def flight_acceleration(world: World, row: int) -> float:
     """Acceleration of a motor's coordinate in free flight after the kick, as it was last time.
 
     Of a joint in a tree it follows from that before the kick, and from how the last kick changed
     it: in a mechanism both differ by a first order of the step, and the driven speed would, too.
 
-    Reads   bias_acceleration (n, 6) rad/s^2, m/s^2: of bodies before the kick
+    Reads   motion.bias_acceleration (n, 6) rad/s^2, m/s^2: of bodies before the kick
     Check   tests/references/test_driven_mechanisms.py
     """
+    model, rows = world.model, world.work.rows
     tree, j, axis = model.tree, rows.joint[row], rows.axis[row]
     if tree.inner[j] == 1 and model.joints.kind[j] != BALL:
         node = tree.node[rows.body_b[row]]
         while node >= 0 and tree.joint[node] == j:
             if tree.axis[node] == axis:
-                k, found = tree.v_start[node], state.tree_bias_acceleration
+                k, found = tree.v_start[node], world.state.tree_bias_acceleration
                 return float(found[BIAS_BEFORE, k] + found[BIAS_CHANGE, k])
             node = tree.parent[node]
-    return row_acceleration(rows, row, bias_acceleration)
+    return row_acceleration(rows, row, world.work.motion.bias_acceleration)
 
 
 @kernel
-def write_motor(
-    rows: Rows,
-    state: State,
-    model: Model,
-    j: int,
-    axis: int,
-    frame: JointFrame,
-    h: float,
-    bias_acceleration: NDArray,
-) -> None:
+def write_motor(world: World, which: Axis, frame: JointFrame) -> None:
     """A motor on one coordinate; its target is the commanded one, or the scene's at this time.
 
         velocity   bias = -target                                     |lam| <= max_force h
@@ -170,12 +160,12 @@ def write_motor(
     Free flight after the kick changes J v by h/2 J a: rigid motors leave room for it, so that the
     speed at the end of the step is the one asked for (flight_acceleration).
 
-    Reads   bias_acceleration (n, 6) rad/s^2, m/s^2: accelerations a of free flight
     Source  Constraint Notes n.d., motors, with one sign convention: B relative to A
     Check   tests/references/test_motors.py, tests/references/test_servo.py,
             tests/references/test_following.py
     """
-    joints = model.joints
+    model, state, rows, h = world.model, world.state, world.work.rows, world.clock.h[0]
+    joints, (j, axis) = model.joints, which
     kind = joints.motor_kind[j, axis]
     if kind == MOTOR_NONE:
         return
@@ -194,7 +184,7 @@ def write_motor(
         if max_force == math.inf and rows.share[0] == 1.0:
             target = speed_over(state, model, j, axis, middle, middle + 0.5 * h)
         rows.bias[row] = -target
-        rows.bias[row] += 0.5 * h * flight_acceleration(rows, row, state, model, bias_acceleration)
+        rows.bias[row] += 0.5 * h * flight_acceleration(world, row)
     elif kind == MOTOR_POSITION:
         # of a step between exact impacts this is a part; targets are told by whole steps
         soft, whole = is_elastic(joints.motor_stiffness[j], axis), h / rows.share[0]
@@ -202,14 +192,12 @@ def write_motor(
         error = position_error(state, model, j, axis, middle, width)
         rate = position_rate(state, model, j, axis, middle, width)
         if soft:
-            set_compliant(rows, row, state, joints, error, rate, h)
+            set_compliant(world, row, (error, rate))
         else:
             fastest = joints.motor_max_speed[j, axis]
             speed = servo_speed(joints, j, axis, error, max_force, whole) - rate
             rows.bias[row] = min(max(speed, -fastest), fastest)
-            rows.bias[row] += (
-                0.5 * h * flight_acceleration(rows, row, state, model, bias_acceleration)
-            )
+            rows.bias[row] += 0.5 * h * flight_acceleration(world, row)
     elif kind == MOTOR_FORCE:
         target = target_at(state, model, j, axis, middle, 0.0)
         rows.lo[row] = target * h
@@ -229,12 +217,11 @@ def is_free(joints: Joints, j: int) -> bool:
 
 
 @kernel
-def write_friction(
-    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
-) -> None:
+def write_friction(world: World, which: Axis, frame: JointFrame) -> None:
     """Dry friction of a free axis: opposes the motion, bounded by joints.friction."""
+    rows, joints, h, (j, axis) = world.work.rows, world.model.joints, world.clock.h[0], which
     row = start_row(rows, ROW_FRICTION, frame.body_a, frame.body_b)
-    belong_to_joint(rows, row, j, SLOT_FRICTION + axis, state)
+    belong_to_joint(rows, row, j, SLOT_FRICTION + axis, world.state)
     rows.axis[row] = axis
     write_coordinate(rows, row, joints, j, axis, frame)
     rows.lo[row] = -joints.friction[j] * h
@@ -273,9 +260,7 @@ def join_friction(rows: Rows, state: State, first: int) -> None:
 
 
 @kernel
-def write_joint_friction(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
-) -> None:
+def write_joint_friction(world: World, j: int, frame: JointFrame) -> None:
     """Dry friction of all free motions of a joint, one bound per axis.
 
     The three rotations of a ball joint share one isotropic bound, and so do the two displacements
@@ -283,15 +268,16 @@ def write_joint_friction(
 
     Check   tests/references/test_joint_friction.py
     """
+    rows, joints = world.work.rows, world.model.joints
     if joints.friction[j] == 0.0 or not is_free(joints, j):
         return
     kind = joints.kind[j]
     together = 3 if kind == BALL else (2 if kind == PLANAR else 0)
     first = rows.count[0]
     for axis in range(n_coordinates(kind)):
-        write_friction(rows, state, joints, j, axis, frame, h)
+        write_friction(world, (j, axis), frame)
         if axis + 1 == together:
-            join_friction(rows, state, first)
+            join_friction(rows, world.state, first)
 
 
 @kernel
@@ -319,10 +305,9 @@ def spring_coordinate(joints: Joints, state: State, j: int, frame: JointFrame) -
 
 
 @kernel
-def write_joint_spring(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
-) -> None:
+def write_joint_spring(world: World, j: int, frame: JointFrame) -> None:
     """The spring of a joint: on its first coordinate, or along the first axis of a hinge2."""
+    rows, state, joints, h = world.work.rows, world.state, world.model.joints, world.clock.h[0]
     if joints.spring_on[j] == 0:
         return
     if not is_elastic(joints.spring_k, j) and joints.spring_damping[j] == 0.0:
@@ -346,10 +331,10 @@ def write_joint_spring(
 
 
 @kernel
-def write_damper(
-    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
-) -> None:
+def write_damper(world: World, which: Axis, frame: JointFrame) -> None:
     """Viscous damping of one coordinate."""
+    rows, state, joints, h = world.work.rows, world.state, world.model.joints, world.clock.h[0]
+    j, axis = which
     row = start_row(rows, ROW_SPRING, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, SLOT_DAMPING + axis, state)
     rows.axis[row] = axis

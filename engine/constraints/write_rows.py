@@ -24,7 +24,6 @@ from cardan.engine.trees.loop_prediction import exchange_velocities
 from cardan.engine.world.model import BALL, COUPLING, Model
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
-from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
 
@@ -42,14 +41,13 @@ def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
 
 
 @kernel
-def write_loop_equations(
-    model: Model, state: State, j: int, rows: Rows, h: float, motion: Motion
-) -> None:
+def write_loop_equations(world: World, j: int) -> None:
     """Equations of a joint that closes a loop of a tree, for the velocities at the end of the step.
 
     Of rigid ones joint coordinates correct the errors.
     """
-    joints, first = model.joints, rows.count[0]
+    state, motion, rows, h = world.state, world.work.motion, world.work.rows, world.clock.h[0]
+    joints, first = world.model.joints, rows.count[0]
     a, b = joints.body_a[j], joints.body_b[j]
     exchange_velocities(state, motion, a)
     exchange_velocities(state, motion, b)
@@ -62,35 +60,36 @@ def write_loop_equations(
 
 
 @kernel
-def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, motion: Motion) -> None:
+def write_joint(world: World, j: int) -> None:
     """The rows of one joint: equations; limits, motor, damper of each axis; friction and spring.
 
     A joint of a tree has no equations.
 
     Writes  rows, state.joint_q[j] (of joints in trees: trees/body_sync.py)
     """
-    joints = model.joints
+    model, state, rows = world.model, world.state, world.work.rows
+    joints, node = model.joints, model.bodies.node
     kind = joints.kind[j]
     frame = joint_frame(joints, state, j)
     store3(rows.joint_arm, j, frame.arm_b)
-    node, bias_acceleration = model.bodies.node, motion.bias_acceleration
     if model.tree.inner[j] == 0:
         if node[frame.body_a] >= 0 or node[frame.body_b] >= 0:
-            write_loop_equations(model, state, j, rows, h, motion)
+            write_loop_equations(world, j)
         else:
-            write_equations(rows, state, joints, j, frame, h, bias_acceleration)
+            bias_acceleration = world.work.motion.bias_acceleration
+            write_equations(rows, state, joints, j, frame, world.clock.h[0], bias_acceleration)
     if kind == BALL:
-        write_ball_limits(rows, state, joints, j, frame, h)
+        write_ball_limits(world, j, frame)
     for axis in range(n_coordinates(kind)):
         if kind != BALL:
             if model.tree.inner[j] == 0:
                 keep_coordinate(joints, state, j, axis, frame)
-            write_limits(rows, state, joints, (j, axis), frame, h, bias_acceleration)
-        write_motor(rows, state, model, j, axis, frame, h, bias_acceleration)
+            write_limits(world, (j, axis), frame)
+        write_motor(world, (j, axis), frame)
         if joints.damping[j] > 0.0 and is_free(joints, j):
-            write_damper(rows, state, joints, j, axis, frame, h)
-    write_joint_friction(rows, state, joints, j, frame, h)
-    write_joint_spring(rows, state, joints, j, frame, h)
+            write_damper(world, (j, axis), frame)
+    write_joint_friction(world, j, frame)
+    write_joint_spring(world, j, frame)
 
 
 @kernel
@@ -129,7 +128,7 @@ def write_rows(world: World) -> None:
         if joints.kind[j] == COUPLING:
             continue
         if not has_nothing(model, state, j, h) and has_rows(joints, kind, state, j):
-            write_joint(model, state, j, rows, h, world.work.motion)
+            write_joint(world, j)
     write_elements(rows, state, model.forces, kind, h, bias_acceleration)
     write_drags(rows, state, model.bodies, model.forces, h)
     write_grab(rows, state, model.bodies, h)

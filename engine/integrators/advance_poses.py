@@ -16,9 +16,8 @@ from cardan.engine.spatial.quaternion import (
 )
 from cardan.engine.spatial.rotation import exponential
 from cardan.engine.spatial.vec3 import load3, scale, store3
-from cardan.engine.world.model import DYNAMIC, STATIC, Bodies
-from cardan.engine.world.options import StepOptions
-from cardan.engine.world.state import State
+from cardan.engine.world.model import DYNAMIC, STATIC
+from cardan.engine.world.world import World
 
 INFINITESIMAL = 1  # OrientationUpdate.INFINITESIMAL for compiled code
 IMPLICIT = 2  # Gyroscopic.IMPLICIT
@@ -27,9 +26,7 @@ NOT_AT_ALL = (0.0, 0.0, 0.0)
 
 
 @kernel
-def advance_orientation(
-    bodies: Bodies, state: State, i: int, h: float, options: StepOptions
-) -> None:
+def advance_orientation(world: World, i: int, h: float) -> None:
     """Advance the orientation of one body over h, and its angular velocity in free rotation.
 
     A body with w = 0 keeps every bit of its orientation.
@@ -42,6 +39,7 @@ def advance_orientation(
     Source  Constraint Notes n.d., orientation update; decision 0003
     Check   tests/laws/test_free_body.py, tests/references/test_wheels.py
     """
+    bodies, state, options = world.model.bodies, world.state, world.options
     q, w = load4(state.q_WB, i), load3(state.w_WB_W, i)
     if w == NOT_AT_ALL:
         return
@@ -65,10 +63,11 @@ def advance_orientation(
 
 
 @kernel
-def advance_poses(bodies: Bodies, state: State, h: float, options: StepOptions) -> None:
+def advance_poses(world: World, h: float) -> None:
     """p += h v, and orientations likewise, over a time without forces; not for bodies of trees."""
+    bodies, state = world.model.bodies, world.state
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] != STATIC and bodies.node[i] < 0:
             for k in range(3):
                 state.p_WB[i, k] += h * state.v_WB_W[i, k]
-            advance_orientation(bodies, state, i, h, options)
+            advance_orientation(world, i, h)

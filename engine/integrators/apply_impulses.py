@@ -6,34 +6,32 @@ from cardan.engine.bodies.asleep import is_asleep
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import ZERO3, store3
 from cardan.engine.trees.impulses import apply_tree_impulses
-from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import DYNAMIC, Bodies, Joints
-from cardan.engine.world.problem import Problem
-from cardan.engine.world.rows import Rows
-from cardan.engine.world.state import State
-from cardan.engine.world.workspace import Motion
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.world import World
 
 
 @kernel
-def apply_impulses(bodies: Bodies, problem: Problem, motion: Motion, state: State) -> None:
+def apply_impulses(world: World) -> None:
     """Write the velocities after the kick.
 
     Reads   motion.scratch, where solve_islands left M^-1 J^T lam
     Writes  state.v_WB_W, w_WB_W, tree_qd
     Check   tests/engine/problem/test_assemble.py
     """
+    bodies, state, motion = world.model.bodies, world.state, world.work.motion
     free, v = motion.velocity_free, motion.scratch
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC and bodies.node[i] < 0:
             for k in range(3):
                 state.w_WB_W[i, k] = free[i, k] + v[i, k]
                 state.v_WB_W[i, k] = free[i, 3 + k] + v[i, 3 + k]
-    apply_tree_impulses(problem, state)
+    apply_tree_impulses(world)
 
 
 @kernel
-def forget_impulses(bodies: Bodies, joints: Joints, state: State) -> None:
+def forget_impulses(world: World) -> None:
     """Clear stored impulses of all joints, except those between sleeping bodies."""
+    bodies, joints, state = world.model.bodies, world.model.joints, world.state
     for j in range(joints.kind.shape[0]):
         if not is_asleep(bodies.kind, joints.body_a[j], joints.body_b[j]):
             for slot in range(state.joint_lam.shape[1]):
@@ -41,8 +39,10 @@ def forget_impulses(bodies: Bodies, joints: Joints, state: State) -> None:
 
 
 @kernel
-def keep_impulses(rows: Rows, problem: Problem, contacts: Contacts, state: State) -> None:
+def store_warm_start(world: World) -> None:
     """Store impulses as warm start of the next step, by joint slot and by contact (in W)."""
+    rows, problem, contacts = world.work.rows, world.work.problem, world.work.contacts
+    state = world.state
     n_box = rows.count[1]
     for i in range(n_box):
         if rows.joint[i] >= 0:

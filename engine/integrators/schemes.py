@@ -37,7 +37,7 @@ BESIDE_STEP = 1e-2
 BESIDE = ((-2.0, -1.0 / 6.0), (-1.0, 2.0 / 3.0), (1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0))
 
 
-class WorkLimit(Exception):  # noqa: N818 - a run that is given up, told by errors.Failure
+class WorkLimit(Exception):  # noqa: N818 - a run that is given up: errors.Failure
     """A step of the grid takes more than MOST_LOOKS evaluations."""
 
 

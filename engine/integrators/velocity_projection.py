@@ -18,7 +18,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.impact_rows import write_instant_equations
 from cardan.engine.integrators.apply_impulses import apply_impulses
 from cardan.engine.problem.assemble import assemble
-from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.solvers.islands import solve_problem
 from cardan.engine.trees.body_sync import prepare, settle
 from cardan.engine.trees.impulses import hold_trees
 from cardan.engine.world.state import (
@@ -58,7 +58,7 @@ def hold_motion(world: World) -> None:
     Writes  work.motion, work.tree
     """
     model, state, work = world.model, world.state, world.work
-    write_world_inertia(model.bodies, state, work.motion, world.options)
+    write_world_inertia(world)
     hold_velocities(state, work.motion)
     prepare(model.tree, state, work.tree)
     hold_trees(state, work.tree)
@@ -71,12 +71,9 @@ def solve_rows(world: World) -> None:
     Reads   work.rows, as `hold_motion` left the rest
     Writes  velocities of state; work.problem, motion.scratch; report
     """
-    bodies, work, report = world.model.bodies, world.work, world.report
-    motion, rows, problem = work.motion, work.rows, work.problem
-    assemble(bodies, rows, motion, problem, work.dense)
-    inverse_mass, solver = bodies.inverse_mass, world.options.solver
-    solve_islands(problem, inverse_mass, work.islands, work.dense, motion.scratch, solver, report)
-    apply_impulses(bodies, problem, motion, world.state)
+    assemble(world)
+    solve_problem(world)
+    apply_impulses(world)
 
 
 @kernel

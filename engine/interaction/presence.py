@@ -130,7 +130,7 @@ class Presence(Commands):
     _begun: Begun
 
     def appear(self, body: str) -> None:
-        """Let a body appear, where and as fast as the scene says; one that is there stays.
+        """Let a body appear with the pose and velocity of the scene; one that is there stays.
 
         Joints and springs act while both their bodies are there. Raises ValueError for a body that
         they hold in joint coordinates, and with integrators of smooth motion.

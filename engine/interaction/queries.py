@@ -150,7 +150,7 @@ class Queries:
         contact point. Time is the middle of the step; shapes are
         numbered within their bodies.
         kind 2: a joint broke, at the end of the step; body_a is its parent, body_b its child (the
-        number of bodies stands for the world), the point its anchor, the normal the way of the
+        number of bodies means the world), the point its anchor, the normal the direction of the
         force on the child (not a number: a command ended it). `joint` is -1 elsewhere; shapes are
         -1, the speed is 0 here.
         kind 3: a trigger fired, at the end of the step; `trigger` is its number, -1 elsewhere.

@@ -16,6 +16,7 @@ from cardan.engine.world.lanes import (
     LaneKick,
     LaneModel,
     LaneState,
+    LaneWork,
     LaneWorld,
 )
 from cardan.engine.world.model import HINGE2, MOTOR_NONE, SLIDER, Joints, Model
@@ -150,8 +151,7 @@ def lane_world(model: Model, state: State) -> LaneWorld:
     return LaneWorld(
         model=made,
         state=in_lanes(own),
-        work=work,
-        kick=lane_kick(made, work, n),
+        work=LaneWork(tree=work, kick=lane_kick(made, work, n)),
         first=np.array([LIMITS + len(model.joints.kind) + n]),
     )
 

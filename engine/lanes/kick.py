@@ -69,7 +69,7 @@ def write_motor(world: LaneWorld, k: int, h: float, middle: float) -> None:
     Reads   state: coordinates in the middle of the step; kick.before
     Writes  kick.motor_gain, motor_push
     """
-    drives, kick = world.model.drives, world.kick
+    drives, kick = world.model.drives, world.work.kick
     kick.motor_gain[k], kick.motor_push[k] = in_all_lanes(0.0), in_all_lanes(0.0)
     if drives.motor_kind[k] == MOTOR_FORCE:
         kick.motor_push[k] = -h * target_of(drives, k, middle)
@@ -93,7 +93,7 @@ def add_passive(world: LaneWorld, k: int, h: float) -> None:
     Reads   kick.before
     Writes  kick.gain, push
     """
-    drives, kick = world.model.drives, world.kick
+    drives, kick = world.model.drives, world.work.kick
     speed = kick.before[k]
     viscous = h * drives.damping[k]
     share = implicit_share(viscous * drives.damping_mass[k])
@@ -113,9 +113,9 @@ def add_passive(world: LaneWorld, k: int, h: float) -> None:
 def write_drives(world: LaneWorld, h: float) -> None:
     """Gain and push of all drives.
 
-    Writes  world.kick
+    Writes  work.kick
     """
-    drives, kick, tree = world.model.drives, world.kick, world.model.tree
+    drives, kick, tree = world.model.drives, world.work.kick, world.model.tree
     middle = float(world.state.step[0]) * h + 0.5 * h
     for k in range(drives.driven.shape[0]):
         kick.gain[k], kick.push[k] = in_all_lanes(0.0), in_all_lanes(0.0)
@@ -133,7 +133,7 @@ def solve_drives(world: LaneWorld) -> None:
     Reads   state.tree_qd: under gravity alone
     Writes  state.tree_qd
     """
-    state, kick = world.state, world.kick
+    state, kick = world.state, world.work.kick
     write_factor(kick.tree, kick.work, 1.0)
     clear_forces(kick.tree, kick.work)
     for k in range(state.tree_qd.shape[0]):
@@ -156,7 +156,7 @@ def book_drives(world: LaneWorld, h: float) -> None:
 
     Writes  state.ledger, left
     """
-    state, drives, kick = world.state, world.model.drives, world.kick
+    state, drives, kick = world.state, world.model.drives, world.work.kick
     for k in range(drives.driven.shape[0]):
         if drives.driven[k] == 0:
             continue
@@ -174,11 +174,12 @@ def book_drives(world: LaneWorld, h: float) -> None:
 def apply_kick(world: LaneWorld, h: float) -> None:
     """Rates after the kick.
 
-    Reads   state in the middle of the step; work.fall, the factor
-    Writes  state.tree_qd, velocities of bodies, ledger, left; kick
+    Reads   state in the middle of the step; work.tree.fall, the factor
+    Writes  state.tree_qd, velocities of bodies, ledger, left; work.kick
     Check   tests/engine/lanes/test_lanes.py
     """
-    state, tree, work, kick = world.state, world.model.tree, world.work, world.kick
+    state, tree, work = world.state, world.model.tree, world.work.tree
+    kick = world.work.kick
     for i in range(state.p_WB.shape[0]):
         for k in range(3):
             kick.velocity_old[i, k] = state.w_WB_W[i, k]

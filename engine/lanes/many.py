@@ -52,7 +52,7 @@ def begin(world: LaneWorld, runs: WorldRuns, first: int) -> None:
 
     Writes  state
     """
-    state, tree, work = world.state, world.model.tree, world.work
+    state, tree, work = world.state, world.model.tree, world.work.tree
     clear_run(state, runs)
     for lane in range(W):
         row = row_of(runs, first, lane)

@@ -59,7 +59,8 @@ def book_kick(world: LaneWorld, h: float) -> None:
 
     Writes  state.momentum_in
     """
-    state, bodies, tree, work = world.state, world.model.bodies, world.model.tree, world.work
+    state, bodies, tree = world.state, world.model.bodies, world.model.tree
+    work, old = world.work.tree, world.work.kick.velocity_old
     g, sums = load_gravity(state), state.momentum_in
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
@@ -68,7 +69,7 @@ def book_kick(world: LaneWorld, h: float) -> None:
         body = tree.body[i]
         if body < 0 or tree.floating[tree.tree[i]] == 1:
             continue
-        w_old, v_old = load6(world.kick.velocity_old, body)
+        w_old, v_old = load6(old, body)
         change = sub(load3(state.w_WB_W, body), w_old)
         linear = scale(tree.mass[i], sub(load3(state.v_WB_W, body), v_old))
         linear = sub(linear, scale(h, scale(tree.mass[i], g)))
@@ -134,7 +135,7 @@ def record_variation(world: LaneWorld) -> None:
         leave_if_turned(world, at, w)
         record_path(world, i, at, v, w)
         if step == 1:
-            w_old, v_old = load6(world.kick.velocity_old, i)
+            w_old, v_old = load6(world.work.kick.velocity_old, i)
             records[at + FIRST_V] = norm(sub(v, v_old))
             records[at + FIRST_L] = norm(sub(w, w_old))
         if step > 1:
@@ -164,14 +165,13 @@ def step(world: LaneWorld, h: float) -> None:
     Writes  state; work is garbage between steps
     Check   tests/engine/lanes/test_lanes.py
     """
-    tree, work, state = world.model.tree, world.work, world.state
-    half = 0.5 * h
-    drift_before_kick(tree, work, state, half)
-    write_joint_coordinates(tree, state)
+    half, state = 0.5 * h, world.state
+    drift_before_kick(world, half)
+    write_joint_coordinates(world.model.tree, state)
     apply_kick(world, h)
     book_kick(world, h)
-    height = drift_after_kick(tree, work, state, half)
-    finish_drift(tree, work, state, half, height)
+    height = drift_after_kick(world, half)
+    finish_drift(world, half, height)
     state.step[0] += 1
     record_motion(world.model, state)
     record_variation(world)

@@ -55,7 +55,7 @@ def versions() -> dict[str, str]:
 
 
 class Account:
-    """What is told of a run: tables, findings, warnings, and the summary."""
+    """What is reported of a run: tables, findings, warnings, and the summary."""
 
     model: Model
     state: State

@@ -9,18 +9,15 @@ from cardan.engine.problem.coupled import add_up
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.rotation import Mat3
 from cardan.engine.trees.operator import diagonal_in_trees
-from cardan.engine.world.model import Bodies
-from cardan.engine.world.options import StepOptions
-from cardan.engine.world.problem import Dense, Problem
-from cardan.engine.world.rows import Rows
-from cardan.engine.world.workspace import Motion
+from cardan.engine.world.world import World
 
 
 @kernel
-def write_friction_law(options: StepOptions, problem: Problem) -> None:
+def write_friction_law(world: World) -> None:
     """The set of friction impulses that the scene asks for: problem.friction_kind."""
-    problem.friction_kind[0] = options.friction_kind
-    problem.friction_kind[1] = options.directions
+    kind = world.work.problem.friction_kind
+    kind[0] = world.options.friction_kind
+    kind[1] = world.options.directions
 
 
 @kernel
@@ -53,8 +50,10 @@ def push_of(inertia: Mat3, mass: float, J: NDArray, MJ: NDArray) -> float:
 
 
 @kernel
-def assemble_contact(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, i: int) -> None:
+def assemble_contact(world: World, i: int) -> None:
     """As assemble_row, for the three rows of a contact between bodies without trees."""
+    bodies, motion = world.model.bodies, world.work.motion
+    rows, problem = world.work.rows, world.work.problem
     a, b = rows.body_a[i], rows.body_b[i]
     inertia_a, inertia_b = load33(motion.inverse_inertia_W, a), load33(motion.inverse_inertia_W, b)
     mass_a, mass_b = bodies.inverse_mass[a], bodies.inverse_mass[b]
@@ -69,10 +68,10 @@ def assemble_contact(bodies: Bodies, rows: Rows, motion: Motion, problem: Proble
 
 
 @kernel
-def assemble_row(
-    bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense, i: int
-) -> None:
+def assemble_row(world: World, i: int) -> None:
     """Assemble row i; see assemble."""
+    bodies, motion = world.model.bodies, world.work.motion
+    rows, problem, paths = world.work.rows, world.work.problem, world.work.dense
     a, b = rows.body_a[i], rows.body_b[i]
     tree, free = problem.mobility.tree, motion.velocity_free
     J_a, J_b = rows.J_a[i], rows.J_b[i]
@@ -94,7 +93,7 @@ def assemble_row(
 
 
 @kernel
-def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense) -> None:
+def assemble(world: World) -> None:
     """Write M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
 
     Bodies of trees enter the diagonal only: trees/operator.py computes their part of A from paths.
@@ -102,19 +101,20 @@ def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths
     and velocities is written here.
 
     Reads   the factor of trees
-    Writes  paths.path, path_tree: of rows on trees
+    Writes  dense.path, path_tree: of rows on trees
             problem.MJ_a, MJ_b (rows, 6), diagonal, b, lam (guess)
     Check   tests/engine/problem/test_assemble.py
     """
+    rows, problem, paths = world.work.rows, world.work.problem, world.work.dense
     n_rows, n_box = rows.count[0], rows.count[1]
     problem.count[0] = n_rows
     problem.count[1] = n_box
     problem.count[2] = rows.count[2]
     has_trees = problem.mobility.tree.floating.shape[0] > 0
     for i in range(n_rows if has_trees else n_box):
-        assemble_row(bodies, rows, motion, problem, paths, i)
+        assemble_row(world, i)
     if not has_trees:
         for i in range(n_box, n_rows, 3):
-            assemble_contact(bodies, rows, motion, problem, i)
+            assemble_contact(world, i)
     add_up(problem, problem.b)
     problem.mobility.work.paths[0] = n_rows if n_rows <= paths.path.shape[0] else 0

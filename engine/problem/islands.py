@@ -33,7 +33,7 @@ def _body_of(problem: Problem, inverse_mass: NDArray, i: int) -> int:
 
 @kernel
 def root_of(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int) -> int:
-    """The body that stands for the island of row i."""
+    """The root body of the island of row i."""
     return find_root(islands.parent, _body_of(problem, inverse_mass, i))
 
 

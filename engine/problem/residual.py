@@ -52,19 +52,20 @@ def box_error(lam: float, w: float, lo: float, hi: float, diagonal: float) -> fl
 
 
 @kernel
-def bounded_error(problem: Problem, i: int, lam_n: float) -> float:
+def bounded_error(problem: Problem, w: NDArray, i: int, lam_n: float) -> float:
     """Natural map of row i alone within mu lam_n [m/s or rad/s]."""
     limit = problem.mu[i] * max(lam_n, 0.0)
-    return box_error(problem.lam[i], problem.w[i], -limit, limit, problem.diagonal[i])
+    return box_error(problem.lam[i], w[i], -limit, limit, problem.diagonal[i])
 
 
 @kernel
-def pair_error(problem: Problem, i: int, lam_n: float) -> float:
+def pair_error(problem: Problem, w: NDArray, i: int, lam_n: float) -> float:
     """Natural map of the rows i + 1, i + 2, which lie within mu lam_n together [m/s or rad/s]."""
-    lam, w, D = problem.lam, problem.w, problem.diagonal
+    lam, D = problem.lam, problem.diagonal
     kind = problem.friction_kind[0]
     if kind == FRICTION_BOX:
-        return larger(bounded_error(problem, i + 1, lam_n), bounded_error(problem, i + 2, lam_n))
+        first = bounded_error(problem, w, i + 1, lam_n)
+        return larger(first, bounded_error(problem, w, i + 2, lam_n))
     D_t = max(D[i + 1], D[i + 2], TINY_DIAGONAL)
     y1 = D_t * lam[i + 1]
     y2 = D_t * lam[i + 2]
@@ -75,12 +76,12 @@ def pair_error(problem: Problem, i: int, lam_n: float) -> float:
 
 
 @kernel
-def _cone_error(problem: Problem, i: int) -> float:
+def _cone_error(problem: Problem, w: NDArray, i: int) -> float:
     """Natural map on K_mu of one contact with De Saxce's correction [m/s].
 
     u = (w_n + mu |w_t|, w_t),   | y - P_K(y - u) |,   y = D lam,  D the largest diagonal
     """
-    lam, w, D = problem.lam, problem.w, problem.diagonal
+    lam, D = problem.lam, problem.diagonal
     mu = problem.mu[i + 1]
     D_c = max(D[i], D[i + 1], D[i + 2])
     y_n, y1, y2 = D_c * lam[i], D_c * lam[i + 1], D_c * lam[i + 2]
@@ -90,17 +91,17 @@ def _cone_error(problem: Problem, i: int) -> float:
 
 
 @kernel
-def contact_errors(problem: Problem, i: int) -> tuple[float, float]:
-    """Natural map and Coulomb error of the contact with normal row i, from problem.w."""
-    lam, w, D = problem.lam, problem.w, problem.diagonal
-    worst = larger(box_error(lam[i], w[i], 0.0, np.inf, D[i]), pair_error(problem, i, lam[i]))
-    return worst, _cone_error(problem, i)
+def contact_errors(problem: Problem, w: NDArray, i: int) -> tuple[float, float]:
+    """Natural map and Coulomb error of the contact with normal row i."""
+    lam, D = problem.lam, problem.diagonal
+    worst = larger(box_error(lam[i], w[i], 0.0, np.inf, D[i]), pair_error(problem, w, i, lam[i]))
+    return worst, _cone_error(problem, w, i)
 
 
 @kernel
-def largest_errors(problem: Problem) -> tuple[float, float]:
-    """Largest natural map of all rows and largest Coulomb error, from the stored problem.w."""
-    lam, w, D = problem.lam, problem.w, problem.diagonal
+def largest_errors(problem: Problem, w: NDArray) -> tuple[float, float]:
+    """Largest natural map of all rows and largest Coulomb error, for w = A lam + b."""
+    lam, D = problem.lam, problem.diagonal
     n_rows, n_box = problem.count[0], problem.count[1]
     worst = 0.0
     first = first_dependent(problem)
@@ -108,11 +109,11 @@ def largest_errors(problem: Problem) -> tuple[float, float]:
         worst = larger(worst, box_error(lam[i], w[i], problem.lo[i], problem.hi[i], D[i]))
     for i in range(first, n_box, 3):
         lam_n = lam[problem.normal_row[i]]
-        worst = larger(worst, bounded_error(problem, i, lam_n))
-        worst = larger(worst, pair_error(problem, i, lam_n))
+        worst = larger(worst, bounded_error(problem, w, i, lam_n))
+        worst = larger(worst, pair_error(problem, w, i, lam_n))
     coulomb = 0.0
     for i in range(n_box, n_rows, 3):
-        natural, cone = contact_errors(problem, i)
+        natural, cone = contact_errors(problem, w, i)
         worst = larger(worst, natural)
         coulomb = larger(coulomb, cone)
     return worst, coulomb
@@ -134,4 +135,4 @@ def residual(problem: Problem, v: NDArray) -> tuple[float, float]:
     for i in range(problem.count[0]):
         problem.w[i] = row_velocity(problem, v, i)
     add_up(problem, problem.w)
-    return largest_errors(problem)
+    return largest_errors(problem, problem.w)

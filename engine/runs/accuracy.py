@@ -198,7 +198,7 @@ def smooth_trial(trials: Trials) -> Trial | None:
         now = trials.run(finer, 1)
         if before is not None:
             # the coarser of two runs errs by their difference, the finer one by less
-            best = judged(trials, finer, trials.distance(before, now), None)
+            best = judged(finer, trials.distance(before, now), None)
             if best.error <= trials.asked.position:
                 break
         before = now
@@ -211,7 +211,7 @@ def smooth_trial(trials: Trials) -> Trial | None:
     return None
 
 
-def judged(trials: Trials, scene: Scene, error: Array, order: float | None) -> Trial:
+def judged(scene: Scene, error: Array, order: float | None) -> Trial:
     """A trial with errors (k, n) [m] of its bodies; what is no number is infinite."""
     flat = np.where(np.isfinite(error), error, math.inf)
     worst = int(np.argmax(flat.max(axis=0, initial=0.0)))
@@ -267,7 +267,7 @@ def stepped_trial(trials: Trials) -> Trial:
             best = best._replace(scene=finer)
             continue
         difference, order = trials.difference(runs)
-        now = judged(trials, finer, difference, order)
+        now = judged(finer, difference, order)
         best = now if now.error < best.error else best
         if best.error <= trials.asked.position:
             trials.reasons.append(

@@ -1,6 +1,6 @@
-"""What can be said of a scene before it runs: how it hangs together, and which step it allows.
+"""Analysis of a scene before it runs: its degrees of freedom, and which step it allows.
 
-Joints are looked at as constraint rows of all bodies, whichever formulation the scene asks for:
+Joints are constraint rows of all bodies here, whatever the formulation of the scene:
 
     G  =  J M^(-1/2),     degrees of freedom  =  6 n - rank G
 

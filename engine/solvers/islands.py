@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cardan.engine.world.options import SolverOptions
     from cardan.engine.world.problem import Dense, Problem
     from cardan.engine.world.report import Report
+    from cardan.engine.world.world import World
 
 
 @kernel
@@ -100,3 +101,14 @@ def solve_islands(
     # rows are renumbered within their islands
     problem.mobility.work.paths[0] = 0
     _solve_each(problem, islands, dense, v, options, report)
+
+
+@kernel
+def solve_problem(world: World) -> None:
+    """Impulses that obey the rows of a world, and what they change of velocities.
+
+    Writes  work.problem.lam, w; motion.scratch (n_bodies + 1, 6) rad/s, m/s: M^-1 J^T lam; report
+    """
+    work, inverse_mass = world.work, world.model.bodies.inverse_mass
+    v, solver = work.motion.scratch, world.options.solver
+    solve_islands(work.problem, inverse_mass, work.islands, work.dense, v, solver, world.report)

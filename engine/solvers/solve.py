@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
@@ -11,22 +12,25 @@ from cardan.engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dens
 from cardan.engine.solvers.direct.elimination_order import count_in_graph
 from cardan.engine.solvers.direct.schur_complement import solve_equations
 from cardan.engine.solvers.gradient.compliant import solve_compliant, yields
-from cardan.engine.solvers.gradient.solve import is_iterated, solve_iterated
+from cardan.engine.solvers.gradient.solve import (
+    Iteration,
+    is_iterated,
+    iterate_on_bodies,
+    solve_iterated,
+)
 from cardan.engine.solvers.stopping import StoppingRules, confirmed
-from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
 from cardan.engine.solvers.sweeps.pgs import project_impulses
 from cardan.engine.solvers.sweeps.simd.anderson import sweep_accelerated
 from cardan.engine.solvers.sweeps.simd.packing import store_lanes
 from cardan.engine.solvers.sweeps.simd.solver import (
     apply_sweep_bias,
-    gained,
     list_contacts,
     measure_listed,
     start_listed,
     start_mixed,
     sweep_listed,
+    velocity_change_by_forces,
 )
-from cardan.engine.solvers.sweeps.system import on_bodies
 from cardan.engine.solvers.sweeps.trees import tree_sweeps
 from cardan.engine.solvers.warm_start import is_solution
 from cardan.engine.trees.operator import has_trees
@@ -84,26 +88,31 @@ def are_listed(problem: Problem) -> bool:
 
 
 @kernel
-def are_resting(problem: Problem, lanes: Lanes, v: NDArray) -> bool:
+def are_resting(problem: Problem, lanes: Lanes, v: NDArray, error: float) -> bool:
     """Whether contacts alone are few enough, and their guess good enough, for an exact solution.
 
+    Reads   error: residual of the guess [m/s or rad/s]; inf: not measured yet
     Writes  problem.lam into its set; problem.w, v and lanes.listed: scratch
     """
     if problem.count[0] > RESTING_ROWS or not are_listed(problem):
         return False
-    project_impulses(problem)
+    if error == inf:
+        project_impulses(problem)
+        error = residual(problem, v)[0]
     n = list_contacts(problem, lanes)
-    return residual(problem, v)[0] <= RESTING * gained(problem, lanes, n)
+    return bool(error <= RESTING * velocity_change_by_forces(problem, lanes, n))
 
 
 @kernel
-def choose_method(problem: Problem, dense: Dense, v: NDArray) -> int:
+def choose_method(problem: Problem, dense: Dense, v: NDArray, error: float) -> int:
     """Method for AUTO: ELIMINATION where the matrix fits and is cheap enough, else PGS.
 
     ELIMINATION is chosen for few rows, for boxes without contacts, and for equations with few other
     rows: sweeps converge slowly on joints and equations are cheap to eliminate, but the cost of the
     other rows grows with their square and cube. Polygons, rolling and spinning friction are not
     swept well.
+
+    Reads   error: as are_resting
     """
     n_rows, n_box = problem.count[0], problem.count[1]
     if has_trees(problem):
@@ -112,7 +121,7 @@ def choose_method(problem: Problem, dense: Dense, v: NDArray) -> int:
     rest = n_rows - count_in_graph(problem)
     are_swept_well = problem.friction_kind[0] == FRICTION_CONE and first_dependent(problem) == n_box
     small = n_rows == n_box or rest <= (EXACT_ROWS if are_swept_well else RESTING_ROWS)
-    exact = small or are_resting(problem, dense.lanes, v)
+    exact = small or are_resting(problem, dense.lanes, v, error)
     return ELIMINATION if exact and rest <= dense.S.shape[0] else PGS
 
 
@@ -183,7 +192,7 @@ def sweep_freely(
     when the change is small.
     """
     most, tolerance = options.max_iterations, options.tolerance
-    forces = gained(problem, lanes, n)
+    forces = velocity_change_by_forces(problem, lanes, n)
     if most == 0:
         tolerance = max(tolerance, QUIET * forces)
         most = 0 if is_warm else COLD_ITERATIONS
@@ -242,18 +251,20 @@ def _sweep(
         store_lanes(problem, lanes)
         solve_equations(problem, dense)
         return found
-    rules, omega = sweep_rules(options, n, is_warm), relaxation_of(options, method)
-    return iterate_sweeps(on_bodies(problem, dense, v), rules, omega, 1)
+    iteration = Iteration(method, relaxation_of(options, method), 1, 1)
+    return iterate_on_bodies(problem, dense, v, sweep_rules(options, n, is_warm), iteration)
 
 
 @kernel
-def _is_solution(problem: Problem, v: NDArray, tolerance: float, report: Report) -> bool:
-    """Whether the guess is a solution; if so, write the report."""
+def _accept_guess(
+    problem: Problem, v: NDArray, tolerance: float, report: Report
+) -> tuple[bool, float]:
+    """Whether the guess is a solution, if so write the report; and its residual, as are_resting."""
     answered, error, coulomb_error = is_solution(problem, v, tolerance)
     if answered:
         report.residual[0], report.coulomb_error[0] = error, coulomb_error
         report.solver_status[0] = STOPPED_TOLERANCE
-    return answered
+    return answered, error
 
 
 @kernel
@@ -309,11 +320,14 @@ def solve(
     # SMALL_STEPS needs a duration; an instantaneous problem has none
     method = AUTO if options.method == SMALL_STEPS else options.method
     may_stay = n_rows <= RESTING_ROWS if method == AUTO else method in (ELIMINATION, PROXIMAL)
-    if may_stay and _is_solution(problem, v, options.tolerance, report):
-        report.method[0] = ELIMINATION if method == AUTO else method
-        return
+    error = inf
+    if may_stay:
+        answered, error = _accept_guess(problem, v, options.tolerance, report)
+        if answered:
+            report.method[0] = ELIMINATION if method == AUTO else method
+            return
     if method == AUTO:
-        method = choose_method(problem, dense, v)
+        method = choose_method(problem, dense, v, error)
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
         method = PGS

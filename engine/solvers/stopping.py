@@ -1,7 +1,7 @@
 """When iterations stop, and the status of a solve: one set of rules for all methods.
 
-A method ends by the first rule that applies; what the report says of a solve is the rule that the
-measured residual of its answer confirms (`confirmed`).
+A method ends by the first rule that applies; the report gives the rule that the measured residual
+of its answer confirms (`confirmed`).
 """
 
 from __future__ import annotations

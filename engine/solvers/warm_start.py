@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
@@ -31,7 +32,7 @@ def _is_rigid_with_friction(problem: Problem) -> bool:
 
 
 @kernel
-def _gained(problem: Problem, v: NDArray, body: int) -> float:
+def _unbalanced(problem: Problem, v: NDArray, body: int) -> float:
     """Largest velocity change of a body by forces and impulses together [m/s or rad/s]."""
     worst = 0.0
     for k in range(6):
@@ -53,7 +54,7 @@ def imbalance(problem: Problem, v: NDArray) -> float:
     for i in range(problem.count[0]):
         a, b = problem.body_a[i], problem.body_b[i]
         if a != last_a or b != last_b:
-            worst = larger(worst, larger(_gained(problem, v, a), _gained(problem, v, b)))
+            worst = larger(worst, larger(_unbalanced(problem, v, a), _unbalanced(problem, v, b)))
             last_a, last_b = a, b
     return worst
 
@@ -62,7 +63,8 @@ def imbalance(problem: Problem, v: NDArray) -> float:
 def is_solution(problem: Problem, v: NDArray, tolerance: float) -> tuple[bool, float, float]:
     """Whether the guess solves a rigid problem with friction and without equations.
 
-    Also returns its residual and Coulomb error [m/s], if so.
+    Also returns its residual and Coulomb error [m/s]; inf where they were not measured, since the
+    problem is another.
 
     The law must hold within the tolerance, and forces must balance much better, on bodies with
     constant velocities. An error of the impulses acts in every step and has to be corrected again:
@@ -76,9 +78,8 @@ def is_solution(problem: Problem, v: NDArray, tolerance: float) -> tuple[bool, f
     Check   tests/engine/solvers/test_warm_start.py
     """
     if count_equations(problem, 0) > 0 or not _is_rigid_with_friction(problem):
-        return False, 0.0, 0.0
+        return False, inf, inf
     project_impulses(problem)
     error, coulomb_error = residual(problem, v)
-    if not error <= tolerance:
-        return False, 0.0, 0.0
-    return bool(imbalance(problem, v) <= BALANCED * tolerance), error, coulomb_error
+    balanced = error <= tolerance and imbalance(problem, v) <= BALANCED * tolerance
+    return bool(balanced), error, coulomb_error

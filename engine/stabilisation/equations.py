@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-from numpy.typing import NDArray
-
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
 from cardan.engine.constraints.joints.equations import write_equations
@@ -16,15 +14,10 @@ from cardan.engine.solvers.direct.schur_complement import write_sides
 from cardan.engine.spatial.vec3 import dot, load3
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard
-from cardan.engine.world.equations import Graph
-from cardan.engine.world.model import BALL, DYNAMIC, Bodies, Model
-from cardan.engine.world.options import SolverMethod, Stabilisation, StepOptions
-from cardan.engine.world.positions import Positions
-from cardan.engine.world.problem import Dense, Problem
-from cardan.engine.world.report import Report
-from cardan.engine.world.rows import SLOT_LOWER, Rows
-from cardan.engine.world.state import State
-from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.model import BALL, DYNAMIC
+from cardan.engine.world.options import SolverMethod, Stabilisation
+from cardan.engine.world.rows import SLOT_LOWER
+from cardan.engine.world.world import World
 
 ELIMINATION = int(SolverMethod.ELIMINATION)
 PROJECTION = int(Stabilisation.PROJECTION)
@@ -44,18 +37,18 @@ RENEWED = 2
 
 
 @kernel
-def write_errors(model: Model, state: State, positions: Positions, turning: NDArray) -> None:
-    """Write C of all equations at the current poses to positions.error, with their row numbers.
-
-    Reads   turning (n, 6): any numbers, no error depends on them
-    """
+def write_errors(world: World) -> None:
+    """Write C of all equations at the current poses to positions.error, with their row numbers."""
+    model, state, positions = world.model, world.state, world.work.positions
     joints, rows, kind = model.joints, positions.rows, model.bodies.kind
+    # equations need accelerations of free flight, on which no error depends
+    bias_acceleration = world.work.motion.bias_acceleration
     rows.count[0] = 0
     for j in range(joints.kind.shape[0]):
         if not has_rows(joints, kind, state, j):
             continue
         frame = joint_frame(joints, state, j)
-        write_equations(rows, state, joints, j, frame, 1.0, turning)
+        write_equations(rows, state, joints, j, frame, 1.0, bias_acceleration)
         for axis in range(n_coordinates(joints.kind[j])):
             locked = joints.limit_lower[j, axis] == joints.limit_upper[j, axis]
             if locked and joints.kind[j] != BALL:
@@ -67,18 +60,23 @@ def write_errors(model: Model, state: State, positions: Positions, turning: NDAr
 
 
 @kernel
-def write_wanted(
-    rows: Rows, positions: Positions, share: NDArray, at_once: bool, least: float
-) -> float:
+def removes_all(world: World) -> bool:
+    """Whether whole errors of equations are removed; else the share erp of each joint."""
+    return bool(world.options.stabilisation == PROJECTION)
+
+
+@kernel
+def write_wanted(world: World, least: float) -> float:
     """Write the correction of every row to positions.wanted; return the largest.
 
-    Reads   share (j,) of the error, unless `at_once` removes all; errors below `least` are kept
+    Errors below `least` [m or rad] are kept.
     """
+    rows, positions, at_once = world.work.rows, world.work.positions, removes_all(world)
     largest = 0.0
     for i in range(rows.count[0]):
         positions.wanted[i] = 0.0
         if is_hard(rows, i):
-            part = 1.0 if at_once else share[rows.joint[i]]
+            part = 1.0 if at_once else world.model.joints.erp[rows.joint[i]]
             C = part * positions.error[rows.joint[i], rows.slot[i]]
             if abs(C) > least:
                 positions.wanted[i] = min(max(C, -FAR), FAR)
@@ -87,8 +85,9 @@ def write_wanted(
 
 
 @kernel
-def has_factor(problem: Problem, dense: Dense, report: Report) -> bool:
+def has_factor(world: World) -> bool:
     """Ensure that dense holds the factor of all equations; return False when it does not fit."""
+    problem, dense, report = world.work.problem, world.work.dense, world.report
     if report.islands[0] == 1 and report.method[0] == ELIMINATION:
         return True
     if not write_graph(problem, dense.graph):
@@ -98,8 +97,10 @@ def has_factor(problem: Problem, dense: Dense, report: Report) -> bool:
 
 
 @kernel
-def renew_factor(rows: Rows, problem: Problem, dense: Dense, positions: Positions) -> None:
+def renew_factor(world: World) -> None:
     """Recompute the factor with J at the current poses (not of stops with equal limits)."""
+    rows, problem, dense = world.work.rows, world.work.problem, world.work.dense
+    positions = world.work.positions
     now, fresh = positions.problem, positions.rows
     for i in range(rows.count[1]):
         now.cfm[i], now.joint[i], now.error[i] = problem.cfm[i], problem.joint[i], 0.0
@@ -115,8 +116,10 @@ def renew_factor(rows: Rows, problem: Problem, dense: Dense, positions: Position
 
 
 @kernel
-def largest_shift(bodies: Bodies, graph: Graph, x: NDArray) -> float:
+def largest_shift(world: World) -> float:
     """Largest component [rad, m] of the shift of any body by a pass."""
+    bodies, graph = world.model.bodies, world.work.dense.graph
+    x = world.work.dense.equations.x
     largest = 0.0
     for k in range(graph.count[0]):
         if bodies.kind[graph.body[k]] == DYNAMIC:
@@ -126,29 +129,27 @@ def largest_shift(bodies: Bodies, graph: Graph, x: NDArray) -> float:
 
 
 @kernel
-def shift_bodies(
-    bodies: Bodies, state: State, graph: Graph, x: NDArray, positions: Positions
-) -> tuple[float, float]:
+def shift_bodies(world: World) -> tuple[float, float]:
     """Shift all bodies of a graph; return their energy gain [J] and largest spin [rad/s].
 
     Writes  poses; positions.lost, gained
     """
+    bodies, graph = world.model.bodies, world.work.dense.graph
+    x = world.work.dense.equations.x
     total, fastest = 0.0, 0.0
     for k in range(graph.count[0]):
         i = graph.body[k]
         if bodies.kind[i] == DYNAMIC:
-            gained = shift_body(bodies, state, i, x[graph.body_node[k]], positions.lost)
-            positions.gained[i] += gained
+            gained = shift_body(world, i, x[graph.body_node[k]])
+            world.work.positions.gained[i] += gained
             total += gained
-            w = load3(state.w_WB_W, i)
+            w = load3(world.state.w_WB_W, i)
             fastest = max(fastest, dot(w, w))
     return total, sqrt(fastest)
 
 
 @kernel
-def correct_equations(
-    model: Model, state: State, work: Workspace, options: StepOptions, report: Report
-) -> float:
+def correct_equations(world: World) -> float:
     """Move poses by M^-1 J^T d with A d = -C, if the loops fit into memory.
 
     Projection repeats this with C at the new poses until all joints are in place; split impulse
@@ -161,29 +162,27 @@ def correct_equations(
     Returns gain of kinetic energy and of potential energy in gravity [J]
     Check   tests/laws/test_stabilisation.py
     """
-    rows, problem, dense, positions = work.rows, work.problem, work.dense, work.positions
-    graph, factor = dense.graph, dense.equations
-    at_once = options.stabilisation == PROJECTION
+    positions, graph = world.work.positions, world.work.dense.graph
+    factor = world.work.dense.equations
     gained = 0.0
-    for n in range(PASSES if at_once else 1):
-        write_errors(model, state, positions, work.motion.bias_acceleration)
-        least = ROUNDING if n == 0 else IN_PLACE
-        wanted = write_wanted(rows, positions, model.joints.erp, at_once, least)
+    for n in range(PASSES if removes_all(world) else 1):
+        write_errors(world)
+        wanted = write_wanted(world, ROUNDING if n == 0 else IN_PLACE)
         if wanted == 0.0:
             break
-        if n == 0 and not has_factor(problem, dense, report):
+        if n == 0 and not has_factor(world):
             return 0.0
         if n >= RENEWED:
-            renew_factor(rows, problem, dense, positions)
+            renew_factor(world)
         write_sides(graph, positions.wanted, factor.x)
         solve_one(graph, factor)
-        shift = largest_shift(model.bodies, graph, factor.x)
+        shift = largest_shift(world)
         if not shift <= LEVER * wanted:
             break
-        more, fastest = shift_bodies(model.bodies, state, graph, factor.x, positions)
+        more, fastest = shift_bodies(world)
         gained += more
-        if wanted * (options.time_step * fastest + shift) <= 0.5 * IN_PLACE:
+        if wanted * (world.options.time_step * fastest + shift) <= 0.5 * IN_PLACE:
             break
-    for i in range(rows.count[0]):
+    for i in range(world.work.rows.count[0]):
         positions.wanted[i] = 0.0
     return gained

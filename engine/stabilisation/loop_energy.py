@@ -25,7 +25,7 @@ from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.trees.operator import tree_of
 from cardan.engine.world.rows import ROW_EQUATION, Rows
 from cardan.engine.world.state import LEDGER_CORRECTION
-from cardan.engine.world.tree import INVARIANT_ENERGY, Tree, TreeWork
+from cardan.engine.world.tree import INVARIANT_ENERGY
 from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
@@ -34,14 +34,14 @@ JOLT = 0.05
 
 
 @kernel
-def side_speed(J: NDArray, i: int, old: NDArray, body: int) -> float:
-    """Upper bound of a row's speed from the motion of its body."""
+def side_speed(J: NDArray, v: NDArray) -> float:
+    """Upper bound of J v of one body, from the lengths of the halves of J and v (6,)."""
     turn, way, w2, v2 = 0.0, 0.0, 0.0, 0.0
     for k in range(3):
-        turn += J[i, k] * J[i, k]
-        way += J[i, 3 + k] * J[i, 3 + k]
-        w2 += old[body, k] * old[body, k]
-        v2 += old[body, 3 + k] * old[body, 3 + k]
+        turn += J[k] * J[k]
+        way += J[3 + k] * J[3 + k]
+        w2 += v[k] * v[k]
+        v2 += v[3 + k] * v[3 + k]
     return math.sqrt(turn * w2) + math.sqrt(way * v2)
 
 
@@ -49,8 +49,8 @@ def side_speed(J: NDArray, i: int, old: NDArray, body: int) -> float:
 def is_jolt(rows: Rows, i: int, motion: Motion) -> bool:
     """Whether a loop opened before the kick faster than the error of a drift explains."""
     old = motion.velocity_old
-    most = side_speed(rows.J_a, i, old, rows.body_a[i])
-    most += side_speed(rows.J_b, i, old, rows.body_b[i])
+    most = side_speed(rows.J_a[i], old[rows.body_a[i]])
+    most += side_speed(rows.J_b[i], old[rows.body_b[i]])
     return abs(row_speed_before(rows, i, motion)) > JOLT * most
 
 
@@ -79,21 +79,25 @@ def record_loop_work(world: World) -> None:
 
 
 @kernel
-def energy_of(tree: Tree, work: TreeWork, qd: NDArray, begin: int, end: int) -> float:
+def energy_of(world: World, begin: int, end: int) -> float:
     """Kinetic energy of nodes and of the rotors of their joints [J]."""
-    return kinetic_energy(tree, work, begin, end) + rotor_energy(tree, qd, begin, end)
+    tree = world.model.tree
+    energy = kinetic_energy(tree, world.work.tree, begin, end)
+    return energy + rotor_energy(tree, world.state.tree_qd, begin, end)
 
 
 @kernel
-def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool) -> float:
+def restore_tree_energy(world: World, t: int) -> float:
     """Scale the rates of tree t and those tied to it for their energy in the kick, less the work.
 
-    Without `energy_too` only what floats gets its momenta back.
+    Where options.energy_return is off, only what floats gets its momenta back.
 
-    Reads   work.V, kept, loop_work
-    Writes  qd
+    Reads   work.tree: V, invariants, loop_work
+    Writes  state.tree_qd
     Returns the energy that scaling brought [J]
     """
+    tree, work, qd = world.model.tree, world.work.tree, world.state.tree_qd
+    energy_too = world.options.energy_return == 1
     due = work.loop_work[t] if work.loop_work[t] < math.inf else 0.0
     if tree.floating[t] == 1:
         work.invariants[t, INVARIANT_ENERGY] -= due
@@ -104,7 +108,7 @@ def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool)
     for s in range(t, tree.tied.shape[0]):
         if tree.tied[s] == t:
             wanted += work.invariants[s, INVARIANT_ENERGY]
-            found += energy_of(tree, work, qd, tree.start[s], tree.start[s + 1])
+            found += energy_of(world, tree.start[s], tree.start[s + 1])
     factor = stretch(wanted, found)
     for s in range(t, tree.tied.shape[0]):
         if tree.tied[s] == t:
@@ -126,21 +130,21 @@ def restore_loop_energy(world: World, closed: bool) -> None:
     if not has_loops(tree):
         return
     n = tree.kind.shape[0]
-    energy = energy_of(tree, scratch, state.tree_qd, 0, n)
+    energy = energy_of(world, 0, n)
     L, P = momentum(tree, scratch, 0, n, ZERO3)
     if closed:
         level_rates(world)
-    returns, total, net = world.options.energy_return == 1, 0.0, 0.0
+    total, net = 0.0, 0.0
     for t in range(tree.tied.shape[0]):
         if tree.tied[t] == t:
-            brought = give_back(tree, scratch, t, state.tree_qd, returns)
+            brought = restore_tree_energy(world, t)
             total += abs(brought)
             net += brought
-    if returns:
+    if world.options.energy_return == 1:
         record_return(world, total, net)
     write_velocities(tree, state.tree_qd, scratch)
     write_body_velocities(tree, scratch, state)
-    state.ledger[LEDGER_CORRECTION] += energy_of(tree, scratch, state.tree_qd, 0, n) - energy
+    state.ledger[LEDGER_CORRECTION] += energy_of(world, 0, n) - energy
     L_now, P_now = momentum(tree, scratch, 0, n, ZERO3)
     P, L = sub(P_now, P), sub(L_now, L)
     for k in range(3):

@@ -12,8 +12,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import inverse_symmetric, load33, times_vector
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale, store3, sub
-from cardan.engine.world.model import DYNAMIC, Bodies
-from cardan.engine.world.positions import Positions
+from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
@@ -45,8 +44,9 @@ def _moves_alike(state: State, a: int, b: int) -> bool:
 
 
 @kernel
-def _hold(state: State, held: NDArray, s: int, support: int) -> None:
+def _hold(world: World, s: int, support: int) -> None:
     """Record that set s is supported by a fixed or kinematic body."""
+    state, held = world.state, world.work.positions.held
     if held[s] == FREE:
         held[s] = 1 + support
     elif held[s] != TORN and not _moves_alike(state, held[s] - 1, support):
@@ -61,15 +61,13 @@ def _joins(rows: Rows, i: int, equations: bool) -> bool:
 
 
 @kernel
-def write_sets(
-    bodies: Bodies, rows: Rows, state: State, positions: Positions, equations: bool
-) -> None:
+def write_sets(world: World, equations: bool) -> None:
     """Find sets of bodies joined by rows (or `equations` only), and their supports.
 
     Writes  positions.parent, held; sums = 0
     """
+    kind, rows, positions = world.model.bodies.kind, world.work.rows, world.work.positions
     make_sets(positions.parent)
-    kind = bodies.kind
     positions.held[:] = FREE
     positions.sums[:] = 0.0
     last_a, last_b = -1, -1
@@ -88,7 +86,7 @@ def write_sets(
         last_a, last_b = a, b
         if (kind[a] == DYNAMIC) != (kind[b] == DYNAMIC):
             moves, support = (a, b) if kind[a] == DYNAMIC else (b, a)
-            _hold(state, positions.held, find_root(positions.parent, moves), support)
+            _hold(world, find_root(positions.parent, moves), support)
 
 
 @kernel
@@ -102,66 +100,67 @@ def _count_equations(rows: Rows) -> int:
 
 
 @kernel
-def _vector(sums: NDArray, s: int, first: int) -> Vec3:
+def _vector(sums: NDArray, first: int) -> Vec3:
     """Three columns of the sums of a set."""
-    return (sums[s, first], sums[s, first + 1], sums[s, first + 2])
+    return (sums[first], sums[first + 1], sums[first + 2])
 
 
 @kernel
-def _add(sums: NDArray, s: int, first: int, x: Vec3) -> None:
+def _add(sums: NDArray, first: int, x: Vec3) -> None:
     """Add x to three columns of the sums of a set."""
     for k in range(3):
-        sums[s, first + k] += x[k]
+        sums[first + k] += x[k]
 
 
 @kernel
-def _centre(sums: NDArray, s: int) -> Vec3:
+def _centre(sums: NDArray) -> Vec3:
     """Centre of mass of a set."""
-    return scale(1.0 / sums[s, MASS], _vector(sums, s, FIRST))
+    return scale(1.0 / sums[MASS], _vector(sums, FIRST))
 
 
 @kernel
-def _times_inertia(bodies: Bodies, state: State, i: int, x: Vec3) -> Vec3:
+def _times_inertia(world: World, i: int, x: Vec3) -> Vec3:
     """R I_B R^T x."""
-    q = load4(state.q_WB, i)
-    return rotate(q, times_vector(load33(bodies.inertia_B, i), rotate_back(q, x)))
+    q = load4(world.state.q_WB, i)
+    return rotate(q, times_vector(load33(world.model.bodies.inertia_B, i), rotate_back(q, x)))
 
 
 @kernel
-def _add_inertia(bodies: Bodies, state: State, i: int, s: int, sums: NDArray) -> None:
-    """Inertia of body i about the centre of mass of its set s: xx yy zz xy xz yz."""
-    x, y, z = sub(load3(state.p_WB, i), _centre(sums, s))
-    m = bodies.mass[i]
-    ex = _times_inertia(bodies, state, i, (1.0, 0.0, 0.0))
-    ey = _times_inertia(bodies, state, i, (0.0, 1.0, 0.0))
-    ez = _times_inertia(bodies, state, i, (0.0, 0.0, 1.0))
-    sums[s, INERTIA] += ex[0] + m * (y * y + z * z)
-    sums[s, INERTIA + 1] += ey[1] + m * (x * x + z * z)
-    sums[s, INERTIA + 2] += ez[2] + m * (x * x + y * y)
-    sums[s, INERTIA + 3] += ex[1] - m * x * y
-    sums[s, INERTIA + 4] += ex[2] - m * x * z
-    sums[s, INERTIA + 5] += ey[2] - m * y * z
+def _add_inertia(world: World, i: int, sums: NDArray) -> None:
+    """Inertia of body i about the centre of mass of its set: xx yy zz xy xz yz."""
+    x, y, z = sub(load3(world.state.p_WB, i), _centre(sums))
+    m = world.model.bodies.mass[i]
+    ex = _times_inertia(world, i, (1.0, 0.0, 0.0))
+    ey = _times_inertia(world, i, (0.0, 1.0, 0.0))
+    ez = _times_inertia(world, i, (0.0, 0.0, 1.0))
+    sums[INERTIA] += ex[0] + m * (y * y + z * z)
+    sums[INERTIA + 1] += ey[1] + m * (x * x + z * z)
+    sums[INERTIA + 2] += ez[2] + m * (x * x + y * y)
+    sums[INERTIA + 3] += ex[1] - m * x * y
+    sums[INERTIA + 4] += ex[2] - m * x * z
+    sums[INERTIA + 5] += ey[2] - m * y * z
 
 
 @kernel
-def _spin_up(sums: NDArray, s: int) -> None:
+def _spin_up(sums: NDArray) -> None:
     """Angular velocity of the rigid set with the angular momentum in column TURNING."""
-    xx, yy, zz = sums[s, INERTIA], sums[s, INERTIA + 1], sums[s, INERTIA + 2]
-    xy, xz, yz = sums[s, INERTIA + 3], sums[s, INERTIA + 4], sums[s, INERTIA + 5]
+    xx, yy, zz = _vector(sums, INERTIA)
+    xy, xz, yz = _vector(sums, INERTIA + 3)
     inverse = inverse_symmetric(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    spin = times_vector(inverse, _vector(sums, s, TURNING))
+    spin = times_vector(inverse, _vector(sums, TURNING))
     for k in range(3):
-        sums[s, SPIN + k] = spin[k]
+        sums[SPIN + k] = spin[k]
 
 
 @kernel
-def _push_body(bodies: Bodies, state: State, i: int, dv: Vec3, dw: Vec3) -> float:
+def _push_body(world: World, i: int, change: Twist) -> float:
     """Change the velocities of a body; return its gain of kinetic energy [J]."""
+    state, (dv, dw) = world.state, change
     v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
     store3(state.v_WB_W, i, add(v, dv))
     store3(state.w_WB_W, i, add(w, dw))
-    gained = bodies.mass[i] * dot(add_scaled(v, 0.5, dv), dv)
-    return gained + dot(add_scaled(w, 0.5, dw), _times_inertia(bodies, state, i, dw))
+    gained = world.model.bodies.mass[i] * dot(add_scaled(v, 0.5, dv), dv)
+    return gained + dot(add_scaled(w, 0.5, dw), _times_inertia(world, i, dw))
 
 
 @kernel
@@ -174,7 +173,7 @@ def _is_nothing(x: NDArray) -> bool:
 
 
 @kernel
-def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: State) -> float:
+def return_momentum(world: World) -> float:
     """Restore the angular momentum that shifts took from every set of bodies.
 
     A shift keeps the centre of mass and the linear momentum of a floating set; its angular momentum
@@ -182,13 +181,14 @@ def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: Sta
     not change J v, compensates the difference. For sets on fixed bodies the difference is booked as
     an external impulse.
 
-    Reads   positions.lost; rows: rows that moved poses, with those of the supports
+    Reads   positions.lost; work.rows: rows that moved poses, with those of the supports
     Writes  state.v_WB_W, w_WB_W, momentum_in
     Returns what kinetic energies gained [J]
     Check   tests/laws/test_stabilisation.py
     """
+    bodies, state, positions = world.model.bodies, world.state, world.work.positions
     lost, sums, parent = positions.lost, positions.sums, positions.parent
-    write_sets(bodies, rows, state, positions, False)
+    write_sets(world, False)
     if _is_nothing(lost):
         return 0.0
     n = bodies.kind.shape[0]
@@ -201,29 +201,30 @@ def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: Sta
                 state.momentum_in[3 + k] -= lost[i, k]
             continue
         sums[s, MASS] += bodies.mass[i]
-        _add(sums, s, FIRST, scale(bodies.mass[i], load3(state.p_WB, i)))
-        _add(sums, s, TURNING, load3(lost, i))
+        _add(sums[s], FIRST, scale(bodies.mass[i], load3(state.p_WB, i)))
+        _add(sums[s], TURNING, load3(lost, i))
     gained = 0.0
     for i in range(n):
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE:
-            _add_inertia(bodies, state, i, s, sums)
+            _add_inertia(world, i, sums[s])
     for i in range(n):
         s = find_root(parent, i)
         if bodies.kind[i] != DYNAMIC or positions.held[s] != FREE:
             continue
         if s == i:
-            _spin_up(sums, s)
-        spin = _vector(sums, s, SPIN)
+            _spin_up(sums[s])
+        spin = _vector(sums[s], SPIN)
         if spin != (0.0, 0.0, 0.0):
-            arm = sub(load3(state.p_WB, i), _centre(sums, s))
-            gained += _push_body(bodies, state, i, cross(spin, arm), spin)
+            arm = sub(load3(state.p_WB, i), _centre(sums[s]))
+            gained += _push_body(world, i, (cross(spin, arm), spin))
     return gained
 
 
 @kernel
-def _write_own_motion(bodies: Bodies, state: State, positions: Positions) -> None:
+def _write_own_motion(world: World) -> None:
     """Momenta, inertia and angular velocity of floating sets with energy to restore."""
+    bodies, state, positions = world.model.bodies, world.state, world.work.positions
     sums, parent = positions.sums, positions.parent
     n = bodies.kind.shape[0]
     for i in range(n):
@@ -231,30 +232,30 @@ def _write_own_motion(bodies: Bodies, state: State, positions: Positions) -> Non
         if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and sums[s, DUE] != 0.0:
             m = bodies.mass[i]
             sums[s, MASS] += m
-            _add(sums, s, FIRST, scale(m, load3(state.p_WB, i)))
-            _add(sums, s, PUSH, scale(m, load3(state.v_WB_W, i)))
+            _add(sums[s], FIRST, scale(m, load3(state.p_WB, i)))
+            _add(sums[s], PUSH, scale(m, load3(state.v_WB_W, i)))
     for i in range(n):
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and sums[s, DUE] != 0.0:
-            _add_inertia(bodies, state, i, s, sums)
-            arm = sub(load3(state.p_WB, i), _centre(sums, s))
+            _add_inertia(world, i, sums[s])
+            arm = sub(load3(state.p_WB, i), _centre(sums[s]))
             push = scale(bodies.mass[i], load3(state.v_WB_W, i))
-            own = _times_inertia(bodies, state, i, load3(state.w_WB_W, i))
-            _add(sums, s, TURNING, add(own, cross(arm, push)))
+            own = _times_inertia(world, i, load3(state.w_WB_W, i))
+            _add(sums[s], TURNING, add(own, cross(arm, push)))
     for s in range(n):
         if sums[s, MASS] > 0.0:
-            _spin_up(sums, s)
+            _spin_up(sums[s])
 
 
 @kernel
-def _field(state: State, positions: Positions, s: int) -> Field:
+def _field(world: World, s: int) -> Field:
     """Rigid motion about which set s is scaled: that of its support, or its own."""
-    held, sums = positions.held[s], positions.sums
+    state, held, sums = world.state, world.work.positions.held[s], world.work.positions.sums[s]
     if held > 0:
         k = held - 1
         return load3(state.v_WB_W, k), load3(state.p_WB, k), load3(state.w_WB_W, k)
-    v = scale(1.0 / sums[s, MASS], _vector(sums, s, PUSH))
-    return v, _centre(sums, s), _vector(sums, s, SPIN)
+    v = scale(1.0 / sums[MASS], _vector(sums, PUSH))
+    return v, _centre(sums), _vector(sums, SPIN)
 
 
 @kernel
@@ -266,27 +267,28 @@ def _motion_within(state: State, i: int, field: Field) -> Twist:
 
 
 @kernel
-def _add_motion(bodies: Bodies, state: State, i: int, motion: Twist, s: int, sums: NDArray) -> None:
-    """Add energy and momenta about the origin of a motion (u, y) of body i within its set."""
-    u, y = motion
-    push, own = scale(bodies.mass[i], u), _times_inertia(bodies, state, i, y)
-    sums[s, KINETIC] += 0.5 * (dot(u, push) + dot(y, own))
-    _add(sums, s, PUSH_WITHIN, push)
-    _add(sums, s, TURNING_WITHIN, add(own, cross(load3(state.p_WB, i), push)))
+def _add_motion(world: World, i: int, s: int) -> None:
+    """Add energy and momenta about the origin of the motion (u, y) of body i within its set s."""
+    sums = world.work.positions.sums[s]
+    u, y = _motion_within(world.state, i, _field(world, s))
+    push, own = scale(world.model.bodies.mass[i], u), _times_inertia(world, i, y)
+    sums[KINETIC] += 0.5 * (dot(u, push) + dot(y, own))
+    _add(sums, PUSH_WITHIN, push)
+    _add(sums, TURNING_WITHIN, add(own, cross(load3(world.state.p_WB, i), push)))
 
 
 @kernel
-def _book_scaling(state: State, positions: Positions, s: int, more: float) -> float:
+def _book_scaling(world: World, s: int) -> float:
     """Book the momentum from a set's support; return its gain of kinetic energy [J]."""
-    sums = positions.sums
-    if positions.held[s] == FREE:
-        return sums[s, DUE]
-    P, L = _vector(sums, s, PUSH_WITHIN), _vector(sums, s, TURNING_WITHIN)
+    state, sums = world.state, world.work.positions.sums[s]
+    if world.work.positions.held[s] == FREE:
+        return float(sums[DUE])
+    more, P, L = sums[MORE], _vector(sums, PUSH_WITHIN), _vector(sums, TURNING_WITHIN)
     for k in range(3):
         state.momentum_in[k] += more * P[k]
         state.momentum_in[3 + k] += more * L[k]
-    v, at, w = _field(state, positions, s)
-    return sums[s, DUE] + more * (dot(v, P) + dot(w, sub(L, cross(at, P))))
+    v, at, w = _field(world, s)
+    return float(sums[DUE] + more * (dot(v, P) + dot(w, sub(L, cross(at, P)))))
 
 
 @kernel
@@ -316,7 +318,7 @@ def return_energy(world: World) -> float:
     if n_equations == 0:
         return 0.0
     if n_equations < rows.count[0]:
-        write_sets(bodies, rows, state, positions, True)
+        write_sets(world, True)
     else:
         positions.sums[:] = 0.0
     n = bodies.kind.shape[0]
@@ -324,26 +326,25 @@ def return_energy(world: World) -> float:
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and positions.held[s] != TORN:
             sums[s, DUE] -= positions.gained[i]
-    _write_own_motion(bodies, state, positions)
+    _write_own_motion(world)
     for i in range(n):
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and sums[s, DUE] != 0.0:
-            motion = _motion_within(state, i, _field(state, positions, s))
-            _add_motion(bodies, state, i, motion, s, sums)
+            _add_motion(world, i, s)
     gained, total, net = 0.0, 0.0, 0.0
     for s in range(n):
         due, T = sums[s, DUE], sums[s, KINETIC]
         if due != 0.0 and abs(due) <= MOST * T:
             sums[s, MORE] = sqrt(1.0 + due / T) - 1.0
             if sums[s, MORE] != 0.0:
-                gained += _book_scaling(state, positions, s, sums[s, MORE])
+                gained += _book_scaling(world, s)
                 total += abs(due)
                 net += due
     record_return(world, total, net)
     for i in range(n):
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and sums[s, MORE] != 0.0:
-            u, y = _motion_within(state, i, _field(state, positions, s))
+            u, y = _motion_within(state, i, _field(world, s))
             store3(state.v_WB_W, i, add_scaled(load3(state.v_WB_W, i), sums[s, MORE], u))
             store3(state.w_WB_W, i, add_scaled(load3(state.w_WB_W, i), sums[s, MORE], y))
     return gained

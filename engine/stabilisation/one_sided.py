@@ -102,7 +102,7 @@ def _find_violations(world: World) -> None:
 
     Reads   positions.wanted of hard equations
     Writes  positions.wanted of all other rows: see `correction_of`;
-            positions.islands: parent; number: 1 at the body that stands for such an island, else 0
+            positions.islands: parent; number: 1 at the root body of such an island, else 0
     """
     rows, problem, positions = world.work.rows, world.work.problem, world.work.positions
     islands, inverse_mass = positions.islands, world.model.bodies.inverse_mass
@@ -179,5 +179,5 @@ def correct_violations(world: World) -> float:
     for i in range(v.shape[0]):
         if model.bodies.kind[i] == DYNAMIC:
             note_shift(model, state, i, v[i])
-            gained += shift_body(model.bodies, state, i, v[i], positions.lost)
+            gained += shift_body(world, i, v[i])
     return gained

@@ -10,12 +10,11 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit
 from cardan.engine.spatial.vec3 import add, cross, dot, load3, norm, scale, store3, sub
-from cardan.engine.world.model import Bodies
-from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 
 @kernel
-def shift_body(bodies: Bodies, state: State, i: int, shift: NDArray, lost: NDArray) -> float:
+def shift_body(world: World, i: int, shift: NDArray) -> float:
     """Rotate and translate a body by six numbers [rad, m]; keep its velocity and spin L.
 
         gained = 1/2 L . (w+ - w) - m g . move
@@ -23,14 +22,15 @@ def shift_body(bodies: Bodies, state: State, i: int, shift: NDArray, lost: NDArr
     The rotation is that of (1, turn/2) normalised, too small by turn^3/12; a further pass corrects
     it.
 
-    Writes  state.p_WB, q_WB, w_WB_W (= I^-1 L at the new pose); lost: decrease of its angular
-            momentum about the origin, p x m v + L
+    Writes  state.p_WB, q_WB, w_WB_W (= I^-1 L at the new pose); positions.lost: decrease of its
+            angular momentum about the origin, p x m v + L
     Returns gain of kinetic energy and of potential energy in gravity [J]
     Check   tests/laws/test_stabilisation.py
     """
     turn, move = (shift[0], shift[1], shift[2]), (shift[3], shift[4], shift[5])
     if norm(turn) == 0.0 and norm(move) == 0.0:
         return 0.0
+    bodies, state, lost = world.model.bodies, world.state, world.work.positions.lost
     m = bodies.mass[i]
     gained = -m * dot(load_gravity(state), move)
     inertia = load33(bodies.inertia_B, i)

@@ -27,17 +27,17 @@ def correct_positions(world: World) -> None:
     Source  decisions 0046, 0051
     Check   tests/laws/test_stabilisation.py
     """
-    model, state, work, options = world.model, world.state, world.work, world.options
-    rows, positions, bodies = work.rows, work.positions, model.bodies
+    model, state, options = world.model, world.state, world.options
+    rows = world.work.rows
     if options.stabilisation == BAUMGARTE or rows.count[0] == 0:
         return
     if rows.count[1] == 0 and not is_anything_due(world):
         return
     before = stored_energy(model, state)
-    positions.lost[:] = 0.0
-    correction = correct_equations(model, state, work, options, world.report)
+    world.work.positions.lost[:] = 0.0
+    correction = correct_equations(world)
     correction += correct_violations(world)
-    correction += return_momentum(bodies, rows, positions, state)
+    correction += return_momentum(world)
     if options.energy_return == 1:
         correction += return_energy(world)
     state.ledger[LEDGER_CORRECTION] += correction + stored_energy(model, state) - before

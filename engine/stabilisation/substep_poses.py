@@ -26,14 +26,14 @@ def follow_substeps(world: World) -> None:
     Check   tests/laws/test_small_steps.py
     """
     model, state, work = world.model, world.state, world.work
-    bodies, positions, shift = model.bodies, work.positions, work.substeps.shift
+    bodies, shift = model.bodies, work.substeps.shift
     if world.options.solver.method != SMALL_STEPS or work.rows.count[0] == 0:
         return
     before = stored_energy(model, state)
-    positions.lost[:] = 0.0
+    work.positions.lost[:] = 0.0
     correction = 0.0
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
-            correction += shift_body(bodies, state, i, shift[i], positions.lost)
-    correction += return_momentum(bodies, work.rows, positions, state)
+            correction += shift_body(world, i, shift[i])
+    correction += return_momentum(world)
     state.ledger[LEDGER_CORRECTION] += correction + stored_energy(model, state) - before

@@ -7,10 +7,8 @@ from math import sqrt
 from cardan.engine.accounting.work import mean_row_speed
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import load3, norm
-from cardan.engine.world.model import DYNAMIC, Joints
+from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
-from cardan.engine.world.state import State
-from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
 # [m/s or rad/s] above this residual the work of an equation is not restored
@@ -30,7 +28,7 @@ def is_hard_stop(rows: Rows, row: int) -> bool:
 
 
 @kernel
-def write_tangents(rows: Rows, joints: Joints, h: float) -> None:
+def write_tangents(world: World) -> None:
     """Remove the position terms from the rows of joints; poses are corrected after the step.
 
     Between two kicks J v grows by about h d2C/dt2. Velocities are tangent at the end of the step if
@@ -42,6 +40,7 @@ def write_tangents(rows: Rows, joints: Joints, h: float) -> None:
     Source  decision 0051
     Check   tests/laws/test_stabilisation.py
     """
+    rows, joints, h = world.work.rows, world.model.joints, world.clock.h[0]
     for row in range(rows.count[1]):
         if not is_hard(rows, row) and not is_hard_stop(rows, row):
             continue
@@ -54,18 +53,19 @@ def write_tangents(rows: Rows, joints: Joints, h: float) -> None:
 
 
 @kernel
-def _speeds(motion: Motion, state: State, body: int) -> float:
+def _speeds(world: World, body: int) -> float:
     """Sum of |w| before and after the kick [rad/s]."""
-    old = motion.velocity_old[body]
-    return norm((old[0], old[1], old[2])) + norm(load3(state.w_WB_W, body))
+    old = world.work.motion.velocity_old[body]
+    return norm((old[0], old[1], old[2])) + norm(load3(world.state.w_WB_W, body))
 
 
 @kernel
-def _reach(rows: Rows, row: int, joints: Joints, motion: Motion, state: State) -> float:
+def _curvature(world: World, row: int) -> float:
     """Bound of the second derivative of C at these speeds [m/s^2 or rad/s^2]."""
+    rows, joints = world.work.rows, world.model.joints
     j = rows.joint[row]
-    w_a = _speeds(motion, state, rows.body_a[row])
-    w_b = _speeds(motion, state, rows.body_b[row])
+    w_a = _speeds(world, rows.body_a[row])
+    w_b = _speeds(world, rows.body_b[row])
     linear, angular = 0.0, 0.0
     for k in range(3):
         linear += rows.J_b[row, 3 + k] ** 2
@@ -95,7 +95,7 @@ def count_work(world: World) -> None:
         if not is_hard(rows, i) or abs(problem.w[i]) > SOLVED:
             continue
         e = 2.0 * mean_row_speed(rows, i, motion, state)
-        if abs(e) <= h * _reach(rows, i, model.joints, motion, state):
+        if abs(e) <= h * _curvature(world, i):
             b = rows.body_b[i]
             body = b if model.bodies.kind[b] == DYNAMIC else rows.body_a[i]
             work.positions.gained[body] += 0.5 * problem.lam[i] * e

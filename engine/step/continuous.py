@@ -15,7 +15,7 @@ from cardan.engine.bodies.point import point_velocity
 from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.laws import has_impact_law
-from cardan.engine.integrators.apply_impulses import keep_impulses
+from cardan.engine.integrators.apply_impulses import store_warm_start
 from cardan.engine.spatial.vec3 import dot, load3, norm, sub
 from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
 from cardan.engine.step.instant import book_instant, solve_instant
@@ -108,10 +108,9 @@ def solve_impact_without_duration(world: World, time: float) -> None:
     Writes  velocities of state, its ledger, momentum_in and contacts; work; events
     """
     state, work = world.state, world.work
-    motion, rows, problem = work.motion, work.rows, work.problem
     solve_instant(world, False)
-    keep_impulses(rows, problem, work.contacts, state)
-    settle_contacts(world.model.shapes, work.contacts, state, motion, time, world.events)
+    store_warm_start(world)
+    settle_contacts(world.model.shapes, work.contacts, state, work.motion, time, world.events)
     book_instant(world)
 
 
@@ -119,7 +118,7 @@ def solve_impact_without_duration(world: World, time: float) -> None:
 def stop_crossing(world: World, window: tuple[float, float], time: float) -> bool:
     """One impact without duration at `time` [s], if something would be crossed (`is_crossed`).
 
-    Returns whether there was one. Where room is short report.status says so.
+    Returns whether there was one. report.status shows where room was short.
 
     Check   tests/engine/collision/test_continuous.py
     """

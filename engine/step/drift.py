@@ -43,8 +43,8 @@ def drift_to_kick(world: World) -> None:
     Writes  state: poses, angular velocities, coordinates and rates of trees, books of their flight
     """
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
-    advance_poses(world.model.bodies, world.state, h, world.options)
-    drift_before_kick(world.model.tree, world.work.tree, world.state, h)
+    advance_poses(world, h)
+    drift_before_kick(world, h)
     record_phase(world.report, PHASE_MOVE, now)
 
 
@@ -54,13 +54,12 @@ def drift_from_kick(world: World) -> None:
 
     Writes  as `drift_to_kick`
     """
-    model, state, work = world.model, world.state, world.work
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
-    advance_poses(model.bodies, state, h, world.options)
+    advance_poses(world, h)
     prescribe_poses(world)
-    height = drift_after_kick(model.tree, work.tree, state, h)
+    height = drift_after_kick(world, h)
     closed = close_loops(world)
-    finish_drift(model.tree, work.tree, state, h, height)
+    finish_drift(world, h, height)
     restore_loop_energy(world, closed)
     record_phase(world.report, PHASE_MOVE, now)
 
@@ -98,7 +97,7 @@ def free_from(world: World) -> float:
 
 
 @kernel
-def throw(bodies: Bodies, state: State, h: float) -> None:
+def advance_centres(bodies: Bodies, state: State, h: float) -> None:
     """Half a drift, the kick of gravity, half a drift: of centres of mass.
 
     Writes  p, v; state.momentum_in
@@ -127,10 +126,10 @@ def drift_freely(world: World) -> None:
     """
     now, h = read_clock(world.report), world.options.time_step
     bodies, state = world.model.bodies, world.state
-    throw(bodies, state, h)
+    advance_centres(bodies, state, h)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] != STATIC:
-            advance_orientation(bodies, state, i, h, world.options)
+            advance_orientation(world, i, h)
     record_phase(world.report, PHASE_MOVE, now)
     state.velocities_changed[0] = 0
     clear_report(world)

@@ -80,7 +80,7 @@ def apply_impact_law(world: World) -> None:
         return
     window = ImpactWindow(world.clock.h[0], 0.0, 0.0, options.restitution_threshold, 0.5)
     if resolve(world, window):
-        write_world_inertia(world.model.bodies, world.state, world.work.motion, options)
+        write_world_inertia(world)
         assemble_problem(world)
 
 

@@ -35,7 +35,7 @@ def solve_instant(world: World, starts: bool) -> None:
     """
     hold_motion(world)
     write_impact_rows(world, starts)
-    write_friction_law(world.options, world.work.problem)
+    write_friction_law(world)
     solve_rows(world)
 
 
@@ -49,7 +49,7 @@ def book_instant(world: World) -> None:
     book_work(world)
     book_instant_touch(world)
     book_row_impulses(world.model, work.rows, work.problem, state)
-    book_supports(work.problem, state, work.motion, 0.0)
+    book_supports(world, 0.0)
 
 
 @kernel

@@ -15,9 +15,13 @@ from cardan.engine.constraints.write_rows import write_rows
 from cardan.engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.impacts.solve_record import record_solve
-from cardan.engine.integrators.apply_impulses import apply_impulses, forget_impulses, keep_impulses
+from cardan.engine.integrators.apply_impulses import (
+    apply_impulses,
+    forget_impulses,
+    store_warm_start,
+)
 from cardan.engine.problem.assemble import assemble, write_friction_law
-from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.solvers.islands import solve_problem
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.substeps.solver import solve_small_steps
 from cardan.engine.stabilisation.loop_energy import record_loop_work
@@ -44,14 +48,13 @@ def predict_velocities(world: World) -> None:
 
     Writes  work.motion; work.tree: rates likewise; state.joint_q of joints in trees
     """
-    model, state, motion, tree = world.model, world.state, world.work.motion, world.work.tree
     now = read_clock(world.report)
-    write_world_inertia(model.bodies, state, motion, world.options)
+    write_world_inertia(world)
     predict_velocity(world)
     prescribe_velocities(world)
-    write_bias_accelerations(model.tree, tree, state, motion, world.clock.h[0])
-    predict_tree_velocities(model.tree, tree, state, motion, world.clock.h[0])
-    write_joint_coordinates(model.tree, state)
+    write_bias_accelerations(world)
+    predict_tree_velocities(world)
+    write_joint_coordinates(world.model.tree, world.state)
     record_phase(world.report, PHASE_ROWS, now)
 
 
@@ -61,14 +64,13 @@ def assemble_problem(world: World) -> None:
 
     Writes  work.rows, problem, dense.path
     """
-    model, work, options = world.model, world.work, world.options
-    now = read_clock(world.report)
+    now, options = read_clock(world.report), world.options
     write_rows(world)
     if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
-        write_tangents(work.rows, model.joints, world.clock.h[0])
+        write_tangents(world)
     now = record_phase(world.report, PHASE_ROWS, now)
-    write_friction_law(options, work.problem)
-    assemble(model.bodies, work.rows, work.motion, work.problem, work.dense)
+    write_friction_law(world)
+    assemble(world)
     record_phase(world.report, PHASE_ASSEMBLE, now)
 
 
@@ -78,17 +80,14 @@ def solve_kick(world: World) -> None:
 
     Writes  work.problem.lam, w; velocities of state; report
     """
-    work, bodies, report = world.work, world.model.bodies, world.report
-    problem, scratch = work.problem, work.motion.scratch
-    now = read_clock(report)
+    now = read_clock(world.report)
     if world.options.solver.method == SMALL_STEPS:
         solve_small_steps(world)
     else:
-        solver, inverse_mass = world.options.solver, bodies.inverse_mass
-        solve_islands(problem, inverse_mass, work.islands, work.dense, scratch, solver, report)
-    now = record_phase(report, PHASE_SOLVE, now)
-    apply_impulses(bodies, problem, work.motion, world.state)
-    record_phase(report, PHASE_APPLY, now)
+        solve_problem(world)
+    now = record_phase(world.report, PHASE_SOLVE, now)
+    apply_impulses(world)
+    record_phase(world.report, PHASE_APPLY, now)
 
 
 @kernel
@@ -98,18 +97,18 @@ def record_kick(world: World) -> None:
     Writes  state: ledger, momentum_in, impulses of joints, contact cache; events
     """
     model, state, work = world.model, world.state, world.work
-    rows, problem, contacts, motion = work.rows, work.problem, work.contacts, work.motion
     now, h = read_clock(world.report), world.clock.h[0]
-    forget_impulses(model.bodies, model.joints, state)
-    keep_impulses(rows, problem, contacts, state)
-    settle_contacts(model.shapes, contacts, state, motion, state.time[0] + 0.5 * h, world.events)
+    forget_impulses(world)
+    store_warm_start(world)
+    middle = state.time[0] + 0.5 * h
+    settle_contacts(model.shapes, work.contacts, state, work.motion, middle, world.events)
     book_work(world)
     book_touch(world)
     book_momentum(world)
-    book_supports(problem, state, motion, h)
+    book_supports(world, h)
     record_commanded(world)
     if work.tree.asked[0] == 1:
-        write_reactions(problem, model.joints, state, motion, h)
+        write_reactions(world)
         write_least_reactions(world)
     record_loop_work(world)
     record_drive_noise(world)

@@ -54,7 +54,7 @@ LOOK_AHEAD, PROJECT = -1, -2
 
 
 @kernel
-def find_kick(world: World) -> bool:
+def kick(world: World) -> bool:
     """In the middle of a step: contacts, the problem, its solution, and the velocities after it.
 
     False: room for contacts or events is short.
@@ -73,8 +73,8 @@ def drift_kick_drift(world: World) -> bool:
     """Advance by clock.h; False: room for contacts or events is short."""
     drift_to_kick(world)
     if first_bad_body(world.model.bodies, world.state) >= 0:
-        return True  # what is nowhere touches nothing: end_step says so
-    if not find_kick(world):
+        return True  # a body without a finite position touches nothing; end_step reports it
+    if not kick(world):
         return False
     deflected = is_deflected(world)
     if deflected:
@@ -191,7 +191,7 @@ def look_ahead(world: World) -> None:
     drift_to_kick(world)
     for k in range(world.state.tree_qd.shape[0]):
         world.work.tree.mean[k] = world.state.tree_qd[k]
-    find_kick(world)
+    kick(world)
 
 
 @kernel

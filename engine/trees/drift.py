@@ -39,6 +39,7 @@ from cardan.engine.trees.invariants import (
 )
 from cardan.engine.trees.kinematics import move_node, place_node, write_velocities
 from cardan.engine.trees.loop_prediction import note_change, note_rates
+from cardan.engine.world.lanes import LaneWorld
 from cardan.engine.world.state import (
     BIAS_AHEAD,
     BIAS_BEFORE,
@@ -46,9 +47,9 @@ from cardan.engine.world.state import (
     BIAS_CHANGE,
     BIAS_MEAN,
     LEDGER_CORRECTION,
-    State,
 )
 from cardan.engine.world.tree import Tree, TreeWork
+from cardan.engine.world.world import World
 
 # a prediction is accepted when the rates at half time differ from the evaluated ones by less than
 # this share, both weighted by inertia
@@ -103,15 +104,15 @@ def apply_bias_acceleration(
 
 
 @kernel
-def drift_before_kick(tree: Tree, work: TreeWork, state: State, h: float) -> None:
-    """The half step h before the kick.
+def drift_before_kick(world: World | LaneWorld, h: float) -> None:
+    """The half step h before the kick; like all of a drift, also of worlds in lanes.
 
     Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees, momentum_in, ledger;
-            work: factor in the middle of the step, A accelerations of its nodes without forces;
-            fall and
-                    drop, their accelerations by gravity
+            work.tree: factor in the middle of the step; A, accelerations of its nodes without
+            forces; fall and drop, their accelerations by gravity
     Check   tests/laws/test_reduced.py
     """
+    tree, work, state = world.model.tree, world.work.tree, world.state
     if tree.kind.shape[0] == 0:
         return
     g, bias = load_gravity(state), state.tree_bias_acceleration
@@ -136,15 +137,16 @@ def drift_before_kick(tree: Tree, work: TreeWork, state: State, h: float) -> Non
 
 
 @kernel
-def drift_after_kick(tree: Tree, work: TreeWork, state: State, h: float) -> float:
+def drift_after_kick(world: World | LaneWorld, h: float) -> float:
     """Advance the coordinates over the half step h after the kick.
 
     Returns the height argument of `finish_drift`: the potential energy at the start [J], less the
     loss that the kick predicted.
 
-    Reads   work: factor in the middle of the step
+    Reads   work.tree: factor in the middle of the step
     Writes  state.tree_q, tree_qd, tree_bias_acceleration
     """
+    tree, work, state = world.model.tree, world.work.tree, world.state
     if tree.kind.shape[0] == 0:
         return 0.0
     write_velocities(tree, state.tree_qd, work)
@@ -168,12 +170,13 @@ def drift_after_kick(tree: Tree, work: TreeWork, state: State, h: float) -> floa
 
 
 @kernel
-def finish_drift(tree: Tree, work: TreeWork, state: State, h: float, height: float) -> None:
+def finish_drift(world: World | LaneWorld, h: float, height: float) -> None:
     """The end of the half step h after the kick; height from `drift_after_kick`.
 
     Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees, momentum_in, ledger
     Check   tests/laws/test_reduced.py
     """
+    tree, work, state = world.model.tree, world.work.tree, world.state
     if tree.kind.shape[0] == 0:
         return
     g = load_gravity(state)

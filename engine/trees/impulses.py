@@ -17,7 +17,7 @@ from cardan.engine.trees.spatial_arrays import load6, load_sym
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.state import State
 from cardan.engine.world.tree import Tree, TreeWork
-from cardan.engine.world.workspace import Motion
+from cardan.engine.world.world import World
 
 
 @kernel
@@ -30,9 +30,7 @@ def has_loops(tree: Tree) -> bool:
 
 
 @kernel
-def write_bias_accelerations(
-    tree: Tree, work: TreeWork, state: State, motion: Motion, h: float
-) -> None:
+def write_bias_accelerations(world: World) -> None:
     """motion.bias_acceleration of bodies of trees: accelerations of free flight.
 
     With loops it is that of the rates before the kick, without loops that of the drift to it; loops
@@ -41,8 +39,10 @@ def write_bias_accelerations(
     Reads   work.A, V of the drift to the kick
     Writes  also motion.velocity_ahead, acceleration_ahead, with loops
     """
+    tree, work, state = world.model.tree, world.work.tree, world.state
+    motion = world.work.motion
     if has_loops(tree):
-        write_ahead(tree, work, state, motion, h)
+        write_ahead(tree, work, state, motion, world.clock.h[0])
         write_velocity_products(tree, state.tree_qd, work)
         clear_forces(tree, work)
         respond_moving(tree, work, work.qdd)
@@ -66,15 +66,15 @@ def is_pushed(tree: Tree, X: NDArray) -> bool:
 
 
 @kernel
-def predict_tree_velocities(
-    tree: Tree, work: TreeWork, state: State, motion: Motion, h: float
-) -> None:
+def predict_tree_velocities(world: World) -> None:
     """Rates after forces without impulses: qd_free = qd + h H^-1 T^T (m g + f).
 
     Reads   motion.wrench; the factor; work.fall, drop
     Writes  work.free; motion.velocity_free of bodies of trees
     Check   tests/laws/test_reduced.py
     """
+    tree, work, state = world.model.tree, world.work.tree, world.state
+    motion, h = world.work.motion, world.clock.h[0]
     if tree.kind.shape[0] == 0:
         return
     old, free = motion.velocity_old, motion.velocity_free
@@ -124,17 +124,17 @@ def apply_tree_forces(problem: Problem, tree: Tree, work: TreeWork) -> bool:
 
 
 @kernel
-def apply_tree_impulses(problem: Problem, state: State) -> None:
+def apply_tree_impulses(world: World) -> None:
     """qd = qd_free + H^-1 J^T lam, and the velocities of bodies.
 
     Writes  state.tree_qd, v_WB_W, w_WB_W
     """
-    tree, work = problem.mobility.tree, problem.mobility.work
+    tree, work, state = world.model.tree, world.work.tree, world.state
     if tree.kind.shape[0] == 0:
         return
     for k in range(work.free.shape[0]):
         state.tree_qd[k] = work.free[k]
-    if apply_tree_forces(problem, tree, work):
+    if apply_tree_forces(world.work.problem, tree, work):
         respond(tree, work, work.qdd)
         for k in range(work.qdd.shape[0]):
             state.tree_qd[k] += work.qdd[k]
@@ -152,7 +152,7 @@ def add_moment(sums: NDArray, linear: Vec3, angular: Vec3, p: Vec3) -> None:
 
 
 @kernel
-def book_supports(problem: Problem, state: State, motion: Motion, h: float) -> None:
+def book_supports(world: World, h: float) -> None:
     """Book the impulse of the ground on grounded trees in a kick, as the remainder of all others.
 
     h: duration of gravity and wrenches [s].
@@ -161,10 +161,10 @@ def book_supports(problem: Problem, state: State, motion: Motion, h: float) -> N
     Writes  state.momentum_in
     Check   tests/laws/test_reduced.py
     """
-    tree, work = problem.mobility.tree, problem.mobility.work
+    tree, work, state = world.model.tree, world.work.tree, world.state
     if tree.kind.shape[0] == 0:
         return
-    sums = state.momentum_in
+    problem, motion, sums = world.work.problem, world.work.motion, state.momentum_in
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
         if body < 0 or tree.floating[tree.tree[i]] == 1:

@@ -9,29 +9,25 @@ from cardan.engine.spatial.mat3 import times_vector
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, load3, negate, scale, sub
 from cardan.engine.trees.kinematics import load_matrix
 from cardan.engine.trees.spatial_arrays import add_to6, load6, load_sym, store6
-from cardan.engine.world.model import Joints
-from cardan.engine.world.problem import Problem
-from cardan.engine.world.state import State
 from cardan.engine.world.tree import Tree, TreeWork
-from cardan.engine.world.workspace import Motion
+from cardan.engine.world.world import World
 
 
 @kernel
-def needed_force(
-    tree: Tree, work: TreeWork, i: int, state: State, motion: Motion, h: float
-) -> Spatial:
+def needed_force(world: World, i: int) -> Spatial:
     """Force on node i besides weight and wrenches: inertia times its acceleration in the step.
 
     The kick changed its velocity, free flight accelerates it (motion.bias_acceleration).
     """
-    body = tree.body[i]
+    tree, state, motion = world.model.tree, world.state, world.work.motion
+    h, body = world.clock.h[0], tree.body[i]
     if body < 0:
         return ZERO3, ZERO3
     w_old, v_old = load6(motion.velocity_old, body)
     w_new, v_new = load3(state.w_WB_W, body), load3(state.v_WB_W, body)
     turn, bias = load6(motion.bias_acceleration, body)
     torque, force = load6(motion.wrench, body)
-    moments = load_sym(work.I_W, i)
+    moments = load_sym(world.work.tree.I_W, i)
     w = scale(0.5, add(w_old, w_new))
     n = sym_times(moments, add(turn, scale(1.0 / h, sub(w_new, w_old))))
     n = sub(add(n, cross(w, sym_times(moments, w))), torque)
@@ -41,8 +37,10 @@ def needed_force(
 
 
 @kernel
-def take_rows(tree: Tree, work: TreeWork, problem: Problem, h: float) -> None:
-    """Subtract the impulses of rows from those of joints."""
+def take_rows(world: World) -> None:
+    """Subtract the forces of rows from those of joints."""
+    tree, work, problem = world.model.tree, world.work.tree, world.work.problem
+    h = world.clock.h[0]
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         a, b = tree.node[problem.body_a[i]], tree.node[problem.body_b[i]]
@@ -60,9 +58,7 @@ def anchor_arm(tree: Tree, work: TreeWork, i: int) -> Vec3:
 
 
 @kernel
-def write_reactions(
-    problem: Problem, joints: Joints, state: State, motion: Motion, h: float
-) -> None:
+def write_reactions(world: World) -> None:
     """Force and torque of every inner joint on its child, at its anchor, without its rows.
 
     Must be called in the middle of the step, after the kick.
@@ -70,12 +66,12 @@ def write_reactions(
     Writes  work.reaction (j, 6): torque, force, W; work.F (scratch)
     Check   tests/references/test_reduced_reactions.py
     """
-    tree, work = problem.mobility.tree, problem.mobility.work
+    tree, work, joints = world.model.tree, world.work.tree, world.model.joints
     n_nodes = tree.kind.shape[0]
     for i in range(n_nodes):
-        store6(work.F, i, needed_force(tree, work, i, state, motion, h))
+        store6(work.F, i, needed_force(world, i))
     if n_nodes > 0:
-        take_rows(tree, work, problem, h)
+        take_rows(world)
     for i in range(n_nodes - 1, -1, -1):
         n, f = load6(work.F, i)
         j = tree.joint[i]

@@ -95,13 +95,20 @@ class LaneKick(NamedTuple):
 
 
 @struct
+class LaneWork(NamedTuple):
+    """Of Workspace what trees without contacts need, and the kick of lanes."""
+
+    tree: TreeWork
+    kick: LaneKick
+
+
+@struct
 class LaneWorld(NamedTuple):
     """Everything that a step of W worlds reads and writes."""
 
     model: Any  # LaneModel, which kernels take in place of Model
     state: Any  # LaneState, which kernels take in place of State
-    work: TreeWork
-    kick: LaneKick
+    work: Any  # LaneWork, which kernels take in place of Workspace
     first: NDArray  # (1,) int64          where the numbers of body 0 are in extremes
 
 

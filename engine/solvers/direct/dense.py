@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from cardan.engine.world.problem import Dense, Problem
 
 GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
-PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
 

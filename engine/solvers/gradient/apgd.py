@@ -27,7 +27,7 @@ from cardan.engine.problem.projection import clamp, project_cone, project_disk
 from cardan.engine.problem.residual import largest_errors
 from cardan.engine.solvers.direct.cholesky import copy
 from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
-from cardan.engine.solvers.sweeps.system import make_admissible, multiply, note, with_velocities
+from cardan.engine.solvers.sweeps.system import make_admissible, multiply, note
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _coulomb_residual(system: System) -> float:
     problem = system.problem
     for i in range(problem.count[0]):
         problem.w[i] += problem.b[i]
-    error = largest_errors(with_velocities(problem, problem.w))[0]
+    error = largest_errors(problem, problem.w)[0]
     for i in range(problem.count[0]):
         problem.w[i] -= problem.b[i]
     return error

@@ -12,9 +12,10 @@ from cardan.engine.solvers.gradient.apgd import apgd
 from cardan.engine.solvers.gradient.nncg import nncg
 from cardan.engine.solvers.gradient.subspace import pgs_sm
 from cardan.engine.solvers.stopping import StoppingRules
+from cardan.engine.solvers.sweeps.csr import Matrix
 from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
 from cardan.engine.solvers.sweeps.jacobi import jacobi
-from cardan.engine.solvers.sweeps.system import System, on_bodies
+from cardan.engine.solvers.sweeps.system import System
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_CONE
 from cardan.engine.world.report import STOPPED_STALLED
@@ -64,6 +65,23 @@ def iterate(system: System, rules: StoppingRules, iteration: Iteration) -> tuple
 
 
 @kernel
+def iterate_on_bodies(
+    problem: Problem, dense: Dense, v: NDArray, rules: StoppingRules, iteration: Iteration
+) -> tuple[int, int]:
+    """`iterate` on a scene's problem, whose A is that of bodies; STOPPED_..., iterations.
+
+    The System is made in the frame of this kernel: one that returned it would copy a problem and
+    its trees value by value, which alone was a thousand stores to compile at each call.
+
+    Writes  problem.lam; problem.w, v and dense.iterates are scratch
+    """
+    none = dense.indices[0, :0]
+    matrix = Matrix(dense.indices[0, :1], none, dense.vectors[0, :0])
+    system = System(problem, matrix, v, dense.iterates, dense.vectors[0, :0])
+    return iterate(system, rules, iteration)
+
+
+@kernel
 def is_iterated(method: int) -> bool:
     """Whether a method is solved by `solve_iterated`."""
     return JACOBI <= method <= APGD
@@ -84,7 +102,7 @@ def solve_iterated(
     most = options.max_iterations if options.max_iterations > 0 else ITERATIONS
     rules = StoppingRules(most, options.tolerance, -1.0)
     iteration = Iteration(method, options.relaxation, 1, 1)
-    status, count = iterate(on_bodies(problem, dense, v), rules, iteration)
+    status, count = iterate_on_bodies(problem, dense, v, rules, iteration)
     if (
         method == APGD
         and problem.friction_kind[0] != FRICTION_CONE

@@ -13,13 +13,13 @@ determine the active and sliding contacts again.
 A guess with a small residual needs no sweeps: for bodies at rest one Newton step suffices. Without
 one, the problem is first regularised around zero and solved from there. Of all impulses that differ
 by what moves nothing, that is the one of least sum D lam^2: symmetric loads have symmetric
-impulses. Sweeps put a load where the order of rows leads: two equal pads hold a box by unlike
-pressures, and it turns when it slips. Sweeps are what is left where Newton steps fail.
+impulses. Sweeps distribute a load by the order of the rows: two equal pads hold a box by unequal
+pressures, and it rotates when it slips. They are used only where Newton steps fail.
 
 More contacts may hold a body than its motion determines, and their velocities without impulses then
 differ by what one step leaves of second order: four wheels that roll on one axle each. Rigid
-friction answers that with impulses along what moves nothing, up to a limit of friction, for a
-micrometre per second. A guess with so small an error (SMALL) is not solved from zero again, and
+friction responds with impulses that move nothing, up to the limit of friction, for a micrometre
+per second. A guess with so small an error (SMALL) is not solved from zero again, and
 turns end when one does not halve it.
 """
 

@@ -25,7 +25,6 @@ from cardan.engine.solvers.sweeps.system import (
     make_admissible,
     multiply,
     note,
-    with_velocities,
 )
 from cardan.engine.world.problem import FRICTION_BOX
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
@@ -92,7 +91,7 @@ def _write_steps(system: System, safe: int, step: NDArray) -> None:
 
 
 @kernel
-def _answer_pair(problem: Problem, i: int, lam_n: float) -> None:
+def _project_pair(problem: Problem, i: int, lam_n: float) -> None:
     """Project rows i, i + 1 on the friction set of mu lam_n."""
     kind = problem.friction_kind
     lam, radius = problem.lam, problem.mu[i] * lam_n
@@ -100,7 +99,7 @@ def _answer_pair(problem: Problem, i: int, lam_n: float) -> None:
 
 
 @kernel
-def answer_velocities(problem: Problem, w: NDArray, omega: float, step: NDArray) -> None:
+def step_against_velocities(problem: Problem, w: NDArray, omega: float, step: NDArray) -> None:
     """lam <- P(lam - omega step w), friction bounded by the new normal impulses."""
     lam, mu = problem.lam, problem.mu
     n_rows, n_box = problem.count[0], problem.count[1]
@@ -111,11 +110,11 @@ def answer_velocities(problem: Problem, w: NDArray, omega: float, step: NDArray)
         lam[i] = clamp(lam[i], problem.lo[i], problem.hi[i])
     for i in range(n_box, n_rows, 3):
         lam[i] = max(lam[i], 0.0)
-        _answer_pair(problem, i + 1, lam[i])
+        _project_pair(problem, i + 1, lam[i])
     for i in range(first, n_box, 3):
         lam_n = lam[problem.normal_row[i]]
         lam[i] = clamp(lam[i], -mu[i] * lam_n, mu[i] * lam_n)
-        _answer_pair(problem, i + 1, lam_n)
+        _project_pair(problem, i + 1, lam_n)
 
 
 @kernel
@@ -134,12 +133,12 @@ def jacobi(system: System, rules: StoppingRules, relaxation: float, safe: int) -
         multiply(system, problem.lam, w)
         for i in range(problem.count[0]):
             w[i] += problem.b[i]
-        error = largest_errors(with_velocities(problem, w))[0]
+        error = largest_errors(problem, w)[0]
         if k > 0:
             note(system, k - 1, error)
         status = rule_that_applies(rules, error, inf)
         if status != GOES_ON:
             return status, k
         if k < rules.max_iterations:
-            answer_velocities(problem, w, relaxation, step)
+            step_against_velocities(problem, w, relaxation, step)
     return STOPPED_MAX_ITERATIONS, rules.max_iterations

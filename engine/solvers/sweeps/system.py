@@ -26,7 +26,6 @@ from cardan.engine.world.problem import Problem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cardan.engine.world.problem import Dense
 
 # scratch vectors of a System; build/allocate.py allocates as many
 N_VECTORS = 8
@@ -43,14 +42,6 @@ class System(NamedTuple):
     v: NDArray  # (n_bodies + 1, 6) rad/s, m/s   velocities of bodies; (0, 6) with a matrix
     x: NDArray  # (N_VECTORS, >= n_rows)         scratch of any unit
     history: NDArray  # (k,) m/s or rad/s        out: residual of the first k iterations; k may be 0
-
-
-@kernel
-def on_bodies(problem: Problem, dense: Dense, v: NDArray) -> System:
-    """The System of a scene's problem: A of bodies; v and dense.iterates are scratch."""
-    none = dense.indices[0, :0]
-    matrix = Matrix(dense.indices[0, :1], none, dense.vectors[0, :0])
-    return System(problem, matrix, v, dense.iterates, dense.vectors[0, :0])
 
 
 @kernel
@@ -108,38 +99,6 @@ def sweep(system: System, omega: float) -> float:
 
 
 @kernel
-def with_velocities(problem: Problem, w: NDArray) -> Problem:
-    """The same problem with another array for w."""
-    return Problem(
-        problem.count,
-        problem.body_a,
-        problem.body_b,
-        problem.J_a,
-        problem.J_b,
-        problem.MJ_a,
-        problem.MJ_b,
-        problem.diagonal,
-        problem.inverse_mass,
-        problem.inverse_inertia,
-        problem.velocity_old,
-        problem.velocity_free,
-        problem.cfm,
-        problem.b,
-        problem.error,
-        problem.joint,
-        problem.sweep_bias_delta,
-        problem.lo,
-        problem.hi,
-        problem.normal_row,
-        problem.mu,
-        problem.friction_kind,
-        problem.lam,
-        w,
-        problem.mobility,
-    )
-
-
-@kernel
 def measure(system: System) -> float:
     """Largest natural map of the current impulses [m/s or rad/s]; keeps steps and velocities.
 
@@ -151,7 +110,7 @@ def measure(system: System) -> float:
     multiply(system, system.problem.lam, w)
     for i in range(system.problem.count[0]):
         w[i] += system.problem.b[i]
-    return largest_errors(with_velocities(system.problem, w))[0]
+    return largest_errors(system.problem, w)[0]
 
 
 @kernel

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def show_answer(problem: Problem, v: NDArray, body: int) -> None:
+def add_response(problem: Problem, v: NDArray, body: int) -> None:
     """Add the response of a body's tree to the velocities of all its bodies, once."""
     tree, work = problem.mobility.tree, problem.mobility.work
     t = tree_of(tree, body)
@@ -62,8 +62,8 @@ def change_impulse(problem: Problem, v: NDArray, i: int, lam: float) -> float:
         push_node(tree, work, a, problem.J_a, i, change)
     if touch(tree, work, b):
         push_node(tree, work, b, problem.J_b, i, change)
-    show_answer(problem, v, a)
-    show_answer(problem, v, b)
+    add_response(problem, v, a)
+    add_response(problem, v, b)
     return abs(change) * problem.diagonal[i]
 
 

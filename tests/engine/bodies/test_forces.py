@@ -51,7 +51,7 @@ def test_power_is_minus_the_rate_of_the_energy(element: dict[str, Any]) -> None:
     p, q = state.p_WB.copy(), state.q_WB.copy()
     for sign in (1.0, -1.0):
         state.p_WB[:], state.q_WB[:] = p, q
-        advance_poses(sim.model.bodies, state, sign * d, sim.options)
+        advance_poses(sim.world, sign * d)
         energy.append(float(force_element_energy(sim.model, state)))
     assert power == pytest.approx(-(energy[0] - energy[1]) / (2 * d), rel=1e-6, abs=1e-8)
 

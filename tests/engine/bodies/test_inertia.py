@@ -97,7 +97,7 @@ def test_given_mass_is_spread_evenly_and_a_given_centre_shifts_the_inertia() -> 
 
 def test_inertia_in_the_world_is_turned_and_inverted() -> None:
     sim = simulate(document([brick("b", orientation=[0.5, 0.5, -0.5, 0.5])]))
-    write_world_inertia(sim.model.bodies, sim.state, sim.work.motion, sim.options)
+    write_world_inertia(sim.world)
     R = rotation_matrix(sim.state.q_WB[0])
     expected = np.linalg.inv(R @ sim.model.bodies.inertia_B[0] @ R.T)
     assert sim.work.motion.inverse_inertia_W[0] == pytest.approx(expected, rel=1e-10, abs=1e-12)

@@ -71,9 +71,11 @@ def stops(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
     joints, rows, state = sim.model.joints, sim.work.rows, sim.state
     rows.count[:] = 0
     frame = joint_frame(joints, state, 0)
+    sim.world.clock.h[0] = 1e9  # of a step so long all stops are within reach
     for axis in range(n_coordinates(int(joints.kind[0]))):
         state.joint_q[0, axis] = coordinate(joints, state, 0, axis, frame)
-        write_limits(rows, state, joints, (0, axis), frame, 1e9, np.zeros((3, 6)))
+        write_limits(sim.world, (0, axis), frame)
+    sim.world.clock.h[0] = sim.time_step
     n = int(rows.count[0])
     assert (rows.kind[:n] == ROW_LIMIT).all()
     return rows.error[:n].copy(), np.array([row_speed(rows, i, state) for i in range(n)])

@@ -16,9 +16,9 @@ from cardan.engine.solvers.sweeps.simd.sweep import (
     FOUND,
     WORST,
     along,
+    contact_velocity,
     frame,
     load_sides,
-    parting,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
     """
     for l in range(width):
         lam = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
-        d, axes = parting(c, s, u, l), frame(s, l)
+        d, axes = contact_velocity(c, s, u, l), frame(s, l)
         w0 = along(axes[0], d) + c[W * BIAS + l] + c[W * CFM + l] * lam[0]
         w1 = along(axes[1], d) + c[W * (BIAS + 1) + l]
         w = (w0, w1, along(axes[2], d) + c[W * (BIAS + 2) + l])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.solvers.sweeps.simd.layout import BIAS, CFM, LAM, LAYER, POINTS, SCALES, STEPS, W
-from cardan.engine.solvers.sweeps.simd.sweep import along, frame, load_sides, parting
+from cardan.engine.solvers.sweeps.simd.sweep import along, contact_velocity, frame, load_sides
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,7 +101,7 @@ def aim_layer(
     number, time, reach, counted = moment
     for l in range(width):
         gap = s[l + W * GAP] + time * s[l + W * SPEED] + reach * s[l + W * GAIN]
-        gap += along(frame(shared, l)[0], parting(c, shared, u, l))
+        gap += along(frame(shared, l)[0], contact_velocity(c, shared, u, l))
         push = rate * gap
         push = -fastest if push < -fastest else push
         is_open = gap > 0.0

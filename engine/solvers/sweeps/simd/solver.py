@@ -108,7 +108,7 @@ def start_mixed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
 
 
 @kernel
-def gained(problem: Problem, lanes: Lanes, n: int) -> float:
+def velocity_change_by_forces(problem: Problem, lanes: Lanes, n: int) -> float:
     """Velocity change of a body by forces in a step [m/s], mean over some of the n contacts."""
     total, found = 0.0, 0
     for c in range(0, n, max(1, n // SAMPLES)):
@@ -160,6 +160,6 @@ def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, f
     for r in range(lanes.count[1]):
         for i in range(lanes.rest[r], lanes.rest[r] + 3):
             problem.w[i] = row_velocity(problem, v, i)
-        natural, cone = contact_errors(problem, lanes.rest[r])
+        natural, cone = contact_errors(problem, problem.w, lanes.rest[r])
         worst, coulomb = larger(worst, natural), larger(coulomb, cone)
     return worst, coulomb

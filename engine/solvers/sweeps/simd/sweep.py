@@ -82,7 +82,7 @@ def arms(c: NDArray, s: NDArray, l: int) -> tuple[Triple, Triple]:
 
 
 @inlined_kernel
-def parting(c: NDArray, s: NDArray, u: NDArray, l: int) -> Triple:
+def contact_velocity(c: NDArray, s: NDArray, u: NDArray, l: int) -> Triple:
     """Velocity of the point of body b against that of body a, v_b + w_b x r_b - v_a - w_a x r_a."""
     r, q = arms(c, s, l)
     f, g, h = u[l + SIDE_A], u[l + (SIDE_A + W)], u[l + (SIDE_A + 2 * W)]
@@ -109,8 +109,8 @@ def along(axis: Triple, x: Triple) -> float:
 
 
 @inlined_kernel
-def impulse(axes: Frame, d: Triple) -> Triple:
-    """Impulse in world axes: d along three axes."""
+def in_world_axes(axes: Frame, d: Triple) -> Triple:
+    """The vector with the parts d along three axes."""
     n, t, b = axes
     return (
         n[0] * d[0] + t[0] * d[1] + b[0] * d[2],
@@ -120,7 +120,7 @@ def impulse(axes: Frame, d: Triple) -> Triple:
 
 
 @inlined_kernel
-def turn(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
+def spin_change(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
     """I^-1 (r x p) of one side of lane l: INERTIA_A or INERTIA_B."""
     f = l + inertia
     xy, xz, yz = s[f + 3 * W], s[f + 4 * W], s[f + 5 * W]
@@ -133,47 +133,52 @@ def turn(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
 
 
 @inlined_kernel
-def turn_round(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
-    """As turn, for a round body: INERTIA_A or ROUND_B."""
+def spin_change_round(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
+    """As spin_change, for a round body: INERTIA_A or ROUND_B."""
     share = s[l + inertia]
     x, y, z = share * p[0], share * p[1], share * p[2]
     return r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
 
 
 @inlined_kernel
-def kick(s: NDArray, u: NDArray, l: int, p: Triple, turns: tuple[Triple, Triple]) -> None:
-    """Update both velocities of lane l by an impulse p and its angular changes."""
+def change_velocities(
+    s: NDArray, u: NDArray, l: int, p: Triple, spins: tuple[Triple, Triple]
+) -> None:
+    """Update both velocities of lane l by an impulse p and its changes of angular velocity."""
     mass_a, mass_b = s[l + W * MASSES], s[l + W * (MASSES + 1)]
     for k in range(3):
         f = l + W * k
-        u[f + SIDE_A] -= turns[0][k]
-        u[f + SIDE_B] += turns[1][k]
+        u[f + SIDE_A] -= spins[0][k]
+        u[f + SIDE_B] += spins[1][k]
         u[f + (SIDE_A + 3 * W)] -= mass_a * p[k]
         u[f + (SIDE_B + 3 * W)] += mass_b * p[k]
 
 
 @inlined_kernel
-def push(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
+def apply_impulse(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
     """Update both velocities of lane l by an impulse p."""
     r, q = arms(c, s, l)
-    kick(s, u, l, p, (turn(s, l, INERTIA_A, r, p), turn(s, l, INERTIA_B, q, p)))
+    spins = (spin_change(s, l, INERTIA_A, r, p), spin_change(s, l, INERTIA_B, q, p))
+    change_velocities(s, u, l, p, spins)
 
 
 @inlined_kernel
-def push_round(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
-    """As push, for round bodies."""
+def apply_impulse_round(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
+    """As apply_impulse, for round bodies."""
     r, q = arms(c, s, l)
-    kick(s, u, l, p, (turn_round(s, l, INERTIA_A, r, p), turn_round(s, l, ROUND_B, q, p)))
+    spins = (spin_change_round(s, l, INERTIA_A, r, p), spin_change_round(s, l, ROUND_B, q, p))
+    change_velocities(s, u, l, p, spins)
 
 
 @inlined_kernel
-def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
-    """Impulse change of lane l: normal, then both tangents within mu times the new normal.
+def change_contact(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
+    """Sweep the contact of lane l: normal, then both tangents within mu times the new normal.
 
     Writes  u: the new impulses, the largest D |change| of the lane so far
+    Returns the change of its impulse in world axes [N s]
     """
     old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
-    d, axes = parting(c, s, u, l), frame(s, l)
+    d, axes = contact_velocity(c, s, u, l), frame(s, l)
     w0 = along(axes[0], d) + c[W * BIAS + l] + c[W * CFM + l] * old0
     w1 = along(axes[1], d) + c[W * (BIAS + 1) + l]
     w2 = along(axes[2], d) + c[W * (BIAS + 2) + l]
@@ -198,7 +203,7 @@ def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
     change = abs(d0) * c[W * SCALES + l]
     change = change if change > across else across
     u[l + WORST] = change if change > u[l + WORST] else u[l + WORST]
-    return impulse(axes, (d0, d1, d2))
+    return in_world_axes(axes, (d0, d1, d2))
 
 
 @fast_kernel
@@ -206,10 +211,10 @@ def sweep_layer(c: NDArray, s: NDArray, u: NDArray, omega: float, width: int) ->
     """Sweep one point of each pair of a group."""
     if s.shape[0] == ROUND_SHARED:
         for l in range(width):
-            push_round(c, s, u, l, answer(c, s, u, omega, l))
+            apply_impulse_round(c, s, u, l, change_contact(c, s, u, omega, l))
     else:
         for l in range(width):
-            push(c, s, u, l, answer(c, s, u, omega, l))
+            apply_impulse(c, s, u, l, change_contact(c, s, u, omega, l))
     for l in range(width):
         c[l + W * LAM] = u[l + FOUND]
         c[l + W * (LAM + 1)] = u[l + (FOUND + W)]
@@ -217,9 +222,9 @@ def sweep_layer(c: NDArray, s: NDArray, u: NDArray, omega: float, width: int) ->
 
 
 @inlined_kernel
-def total(c: NDArray, s: NDArray, l: int) -> Triple:
-    """The impulse of lane l."""
-    return impulse(frame(s, l), (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
+def contact_impulse(c: NDArray, s: NDArray, l: int) -> Triple:
+    """The impulse of lane l in world axes [N s]."""
+    return in_world_axes(frame(s, l), (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
 
 
 @fast_kernel
@@ -227,10 +232,10 @@ def push_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
     """Add the velocity changes of all impulses of a layer."""
     if s.shape[0] == ROUND_SHARED:
         for l in range(width):
-            push_round(c, s, u, l, total(c, s, l))
+            apply_impulse_round(c, s, u, l, contact_impulse(c, s, l))
     else:
         for l in range(width):
-            push(c, s, u, l, total(c, s, l))
+            apply_impulse(c, s, u, l, contact_impulse(c, s, l))
 
 
 @fast_kernel

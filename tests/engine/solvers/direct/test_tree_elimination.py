@@ -54,7 +54,7 @@ def problem_now() -> Any:
     tree, state, work = sim.model.tree, sim.state, sim.work
     prepare(tree, state, work.tree)
     write_velocities(tree, state.tree_qd, work.tree)
-    assemble(sim.model.bodies, work.rows, work.motion, work.problem, work.dense)
+    assemble(sim.world)
     assert work.problem.count[0] > 20
     assert work.problem.count[1] > 2
     return sim
