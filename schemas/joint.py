@@ -298,8 +298,20 @@ class Rack(JointBase):
     """Way of the child per turn of the parent: the radius of the pinion; not zero [m/rad]."""
 
 
+class Curve(Base):
+    """A smooth function of a coordinate: the cubic spline through points (not-a-knot).
+
+    Of up to four points it is their polynomial. Before the first and after the last it is straight.
+    """
+
+    points: Annotated[tuple[tuple[Number, Number], ...], Field(min_length=2, max_length=10000)]
+    """Coordinate and value of each, coordinates ascending [m or rad, unit of the value]."""
+    periodic: Boolean = False
+    """Whether it repeats: the last point is one period after the first and has its value."""
+
+
 class CouplingTerm(Base):
-    """A joint coordinate times a number."""
+    """A joint coordinate, or a function of it, times a number."""
 
     joint: Name
     """Name of a joint of one or more scalar coordinates: not of a ball, gear, rack or coupling."""
@@ -307,16 +319,21 @@ class CouplingTerm(Base):
     """Which of its coordinates, counted from 0 [-]."""
     factor: Number
     """What the coordinate is multiplied by; not zero [unit of the offset per m or rad]."""
+    curve: Curve | None = None
+    """A function whose value is multiplied instead of the coordinate: a cam, a linkage's law; not
+    with `stiffness` or `damping`."""
 
 
 class Coupling(JointBase):
-    """A linear relation of joint coordinates: the sum of `factor` times coordinate is `offset`.
+    """A relation of joint coordinates: the sum of `factor` times coordinate is `offset`.
 
-    Differentials, planetary gears, tendons over several joints, fingers that move together. The
-    relation is rigid, or, with `stiffness` or `damping`, a spring and damper on the sum: a belt.
-    Distance joints in a coupling are segments of a cable, between points and around wheels of any
-    bodies: only the sum of their lengths counts. A coupling has one coordinate, the sum. Its force
-    on the sum is reported as that of a limit: on the joint of a term it acts `factor` times.
+    With `slack` it is a limit of the sum, and with the `curve` of a term that of any function: a
+    follower on a cam. Differentials, planetary gears, tendons over several joints, fingers that
+    move together. The relation is rigid, or, with `stiffness` or `damping`, a spring and damper on
+    the sum: a belt. Distance joints in a coupling are segments of a cable, between points and
+    around wheels of any bodies: only the sum of their lengths counts. A coupling has one
+    coordinate, the sum. Its force on the sum is reported as that of a limit: on the joint of a term
+    it acts `factor` times (by the slope of its curve).
     """
 
     parent: Literal["world"] = "world"
@@ -332,7 +349,8 @@ class Coupling(JointBase):
     stiffness: Positive | None = None
     """Makes the coupling a spring: force per deviation of the sum [N/m or N m/rad]."""
     slack: Boolean = False
-    """Whether the sum may be less than `offset`: a rope; not with `stiffness` or `damping`."""
+    """Whether the sum may be less than `offset`: a rope, a limit; not with `stiffness` or
+    `damping`."""
 
 
 Joint = Annotated[

@@ -1,13 +1,16 @@
-"""Couplings to arrays: linear relations of joint coordinates."""
+"""Couplings to arrays: relations of joint coordinates."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 
 from cardan.engine.accounting.joint_errors import write_joint_errors
 from cardan.engine.build.faults import Faults
+from cardan.engine.constraints.coupling_terms import curve_at
 from cardan.engine.world.model import COUPLING, DISTANCE, Joints, Model
 from cardan.engine.world.state import State
 from cardan.schemas import Scene
@@ -22,16 +25,22 @@ def with_couplings(joints: Joints, scene_joints: Any) -> Joints:
     """
     numbers = {joint.name: j for j, joint in enumerate(scene_joints)}
     start, of, axis, factor = [0], [], [], []
+    curves = [np.zeros((0, 5))]
+    period: list[float] = []
     for j, joint in enumerate(scene_joints):
         for term in getattr(joint, "terms", ()):
             of.append(numbers[term.joint])
             free_segment(joints, of[-1])
             axis.append(term.coordinate)
             factor.append(term.factor)
+            curves.append(pieces_of(term.curve))
+            period.append(period_of(term.curve))
         if len(of) > start[-1]:
             first = of[start[-1]]
             joints.body_a[j], joints.body_b[j] = joints.body_a[first], joints.body_b[first]
-            sum_now = sum_at_zero(joints, of[start[-1] :], factor[start[-1] :])
+            sum_now = 0.0
+            for k in range(start[-1], len(of)):
+                sum_now += factor[k] * value_at_zero(joints, of[k], curves[k + 1], period[k])
             joints.angle0[j] = sum_now if joint.offset is None else joint.offset
             joints.spring_k[j, 0] = joint.stiffness or 0.0
             joints.spring_damping[j] = joint.damping
@@ -44,13 +53,43 @@ def with_couplings(joints: Joints, scene_joints: Any) -> Joints:
         term_joint=np.array(of, np.int64),
         term_axis=np.array(axis, np.int64),
         term_factor=np.array(factor, np.float64),
+        term_piece=np.cumsum([len(curve) for curve in curves]),
+        term_period=np.array(period, np.float64),
+        piece=np.concatenate(curves),
     )
 
 
-def sum_at_zero(joints: Joints, of: list[int], factors: list[float]) -> float:
-    """The sum of the terms at the poses of the scene: of the lengths of distance joints."""
-    lengths = [joints.angle0[k] if joints.kind[k] == DISTANCE else 0.0 for k in of]
-    return float(np.dot(factors, lengths))
+def pieces_of(curve: Any) -> NDArray[np.float64]:
+    """(k, 5): where each piece of a curve begins, and its coefficients from there; none: (0, 5).
+
+    Before and after the points of a curve that does not repeat there is a straight piece each.
+    """
+    if curve is None:
+        return np.zeros((0, 5))
+    x, y = np.array(curve.points, np.float64).T
+    # SciPy takes the parabola through three points, the line through two
+    spline = CubicSpline(x, y, bc_type="periodic" if curve.periodic else "not-a-knot")
+    pieces = np.column_stack([spline.x[:-1], spline.c[::-1].T])
+    if curve.periodic:
+        return pieces
+    before = [x[0], y[0], float(spline(x[0], 1)), 0.0, 0.0]
+    after = [x[-1], y[-1], float(spline(x[-1], 1)), 0.0, 0.0]
+    return np.vstack([before, pieces, after])
+
+
+def period_of(curve: Any) -> float:
+    """Of a curve that repeats [m or rad]; else 0."""
+    if curve is None or not curve.periodic:
+        return 0.0
+    return float(curve.points[-1][0] - curve.points[0][0])
+
+
+def value_at_zero(joints: Joints, k: int, pieces: NDArray[np.float64], period: float) -> float:
+    """What a term multiplies at the poses of the scene: the coordinate there is 0, or the length
+    of a distance joint, and its curve may lead elsewhere.
+    """
+    q = float(joints.angle0[k]) if joints.kind[k] == DISTANCE else 0.0
+    return float(curve_at(pieces, (0, len(pieces)), period, q)[0]) if len(pieces) else q
 
 
 def free_segment(joints: Joints, k: int) -> None:
@@ -98,7 +137,8 @@ def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) ->
                 "Coordinates are 0 at the poses of the scene and `initial` where it is given (that "
                 "of a distance joint is its length): change or leave out `offset`.",
             )
-        if not rigid[j]:
+        terms = slice(joints.term_start[j], joints.term_start[j + 1] + 1)
+        if not rigid[j] or np.ptp(joints.term_piece[terms]) > 0:
             continue
         found: dict[int, float] = {}
         for t in range(joints.term_start[j], joints.term_start[j + 1]):

@@ -1,4 +1,4 @@
-"""What hollow shapes may touch: balls, capsules and planes."""
+"""What hollow shapes may touch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 from cardan.engine.build.faults import Faults
 from cardan.engine.world.model import (
     BOWL,
+    BOX,
     CAPSULE,
+    CONVEX,
+    CYLINDER,
     DYNAMIC,
     PLANE,
     RING,
@@ -18,7 +21,7 @@ from cardan.engine.world.model import (
     Shapes,
 )
 
-TOUCHED = (SPHERE, CAPSULE, PLANE)
+TOUCHED = (SPHERE, BOX, CAPSULE, CYLINDER, CONVEX, PLANE)
 
 
 def check_hollow(
@@ -40,9 +43,8 @@ def check_hollow(
             faults.add(
                 f"/bodies/{shapes.body[i]}/shapes/{shapes.number[i]}",
                 "hollow_pair",
-                f"A hollow shape touches balls, capsules and planes; shape {shapes.number[j]} of "
-                f"body {shapes.body[j]} is none of them.",
-                "Make it of balls and capsules (a shaft in a bore is a capsule that reaches "
-                "through it), the hollow one a mesh, or part them by `collision_mask`.",
+                "A hollow shape touches balls, boxes, capsules, cylinders, convex shapes and "
+                f"planes; shape {shapes.number[j]} of body {shapes.body[j]} is none of them.",
+                "Make that one of these, the hollow one a mesh, or part them by `collision_mask`.",
             )
             break

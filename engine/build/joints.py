@@ -103,6 +103,9 @@ def empty_joints(n: int) -> Joints:
         term_joint=np.zeros(0, np.int64),
         term_axis=np.zeros(0, np.int64),
         term_factor=np.zeros(0),
+        term_piece=np.zeros(1, np.int64),
+        term_period=np.zeros(0),
+        piece=np.zeros((0, 5)),
         breaking_force=np.full(one, math.inf),
     )
 

@@ -16,18 +16,20 @@ from cardan.engine.collision.broad.aabb import pose_shape, sweep_bounds, write_b
 from cardan.engine.collision.broad.aabb_tree import find_pairs_tree
 from cardan.engine.collision.broad.all_pairs import find_pairs_all, find_plane_pairs
 from cardan.engine.collision.broad.filter import may_touch
-from cardan.engine.collision.hollow.contacts import find_places, hollow_hit
 from cardan.engine.collision.hollow.distance import is_hollow
+from cardan.engine.collision.hollow.pairs import write_hollow_contacts
+from cardan.engine.collision.keep_contact import keep_point
 from cardan.engine.collision.manifold.contact_points import frame_of
 from cardan.engine.collision.manifold.extent import clear_share
 from cardan.engine.collision.manifold.persistence import match_contacts
 from cardan.engine.collision.materials import write_surfaces
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
-from cardan.engine.collision.motion import load3_at, point_velocity, store3_at
+from cardan.engine.collision.motion import load3_at, store3_at
 from cardan.engine.collision.narrow.closest_feature import hit_of_points
 from cardan.engine.collision.narrow.conservative_advancement import comes_within
 from cardan.engine.collision.narrow.dispatch import find_points, nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.collision.narrow.solid import faces_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.vec3 import (
@@ -35,7 +37,6 @@ from cardan.engine.spatial.vec3 import (
     Vec3,
     add,
     add_scaled,
-    dot,
     load3,
     negate,
     norm,
@@ -57,7 +58,7 @@ from cardan.engine.world.collision import (
     Pair,
 )
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import CAPSULE, MESH, PLANE, SPHERE, Bodies, Model, Shapes
+from cardan.engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
 from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
 from cardan.engine.world.state import State
 
@@ -135,42 +136,6 @@ def can_any_touch(shapes: Shapes, kind: NDArray, excluded: NDArray) -> bool:
 
 
 @kernel
-def keep_point(
-    scratch: CollisionScratch,
-    ij: tuple[int, int],
-    point: tuple[Vec3, Vec3, float, int],
-    reach: tuple[float, float],
-    contacts: Contacts,
-) -> bool:
-    """Append a contact if its gap may close within the step; beyond the capacity it is counted.
-
-    point = (half way between the surfaces, normal from i to j, gap, feature); reach = (margin, h)
-    """
-    i, j = ij
-    p, n, gap, feature = point
-    margin, h = reach
-    if gap > margin:
-        v_i, v_j = point_velocity(scratch.solids, i, p), point_velocity(scratch.solids, j, p)
-        if gap > margin - dot(n, sub(v_j, v_i)) * h:
-            return False
-    c = contacts.count[0]
-    if c < len(contacts.gap):
-        contacts.shape_a[c] = i
-        contacts.shape_b[c] = j
-        contacts.gap[c] = gap
-        contacts.struck[c] = 0
-        contacts.feature[c] = feature
-        store3(contacts.point_W, c, p)
-        store3(contacts.normal_W, c, n)
-        for k in range(2):
-            contacts.patch[c, k] = scratch.patch.share[k]
-        contacts.count[0] = c + 1
-    else:
-        contacts.dropped[0] += 1
-    return True
-
-
-@kernel
 def write_sphere_contact(
     shapes: Shapes,
     scratch: CollisionScratch,
@@ -223,37 +188,6 @@ def keep_patch(
 
 
 @kernel
-def write_hollow_contacts(
-    shapes: Shapes,
-    scratch: CollisionScratch,
-    ij: tuple[int, int],
-    reach: tuple[float, float],
-    contacts: Contacts,
-) -> None:
-    """Append the contacts of a ball or capsule i with a hollow shape j."""
-    i, j = ij
-    before, dropped = contacts.count[0], contacts.dropped[0]
-    clear_share(scratch.patch)
-    origin = load3_at(scratch.solids, i, POSITION)
-    write_pair(scratch, i, j, i, origin)
-    pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-    places = scratch.simplex
-    count = find_places(pair, places)
-    # a ball on an edge rests on three points of it
-    count = 3 if scratch.solids[i, KIND] == SPHERE else count
-    least = math.inf
-    for k in range(count):
-        hit, feature = hollow_hit(pair, places, k)
-        point = (add(origin, hit[2]), hit[1], hit[0], feature)
-        if hit[0] < math.inf and keep_point(scratch, ij, point, reach, contacts):
-            least = min(least, hit[0])
-    margin, h = reach
-    if margin < least < math.inf and not comes_within(shapes, scratch, ij, i, margin, h):
-        contacts.count[0] = before
-        contacts.dropped[0] = dropped
-
-
-@kernel
 def write_contacts(
     shapes: Shapes,
     scratch: CollisionScratch,
@@ -277,7 +211,7 @@ def write_contacts(
     limit = margin + solids[i, REACH] + solids[j, REACH]
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     write_pair(scratch, i, j, first, origin)
-    hit = nearest(pair, limit, scratch.simplex, scratch.polytope)
+    hit = nearest(pair, faces, limit, scratch)
     if not hit[0] <= limit:
         return
     before, dropped = contacts.count[0], contacts.dropped[0]
@@ -295,29 +229,6 @@ def write_contacts(
     if margin < least < math.inf and not comes_within(shapes, scratch, ij, first, margin, h):
         contacts.count[0] = before
         contacts.dropped[0] = dropped
-
-
-@kernel
-def write_pair_with_hollow(
-    shapes: Shapes,
-    scratch: CollisionScratch,
-    faces: Faces,
-    ij: tuple[int, int],
-    reach: tuple[float, float],
-    contacts: Contacts,
-) -> None:
-    """Contacts of a hollow shape with a ball, a capsule or a plane; others do not touch it."""
-    first = is_hollow(shapes.kind[ij[0]])
-    other = ij[1] if first else ij[0]
-    if shapes.kind[other] == PLANE:
-        write_contacts(shapes, scratch, faces, ij, reach[0], reach[1], contacts)
-    elif shapes.kind[other] in (SPHERE, CAPSULE):
-        hollow = ij[0] if first else ij[1]
-        before = contacts.count[0]
-        write_hollow_contacts(shapes, scratch, (other, hollow), reach, contacts)
-        for c in range(before, contacts.count[0] if first else before):
-            contacts.shape_a[c], contacts.shape_b[c] = ij[0], ij[1]
-            store3(contacts.normal_W, c, negate(load3(contacts.normal_W, c)))
 
 
 @kernel
@@ -353,9 +264,7 @@ def narrow_phase(
     """
     shapes = model.shapes
     margin, h = reach
-    faces = Faces(
-        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
-    )
+    faces = faces_of(shapes)
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
         if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
@@ -363,7 +272,10 @@ def narrow_phase(
         elif shapes.kind[ij[0]] == SPHERE and shapes.kind[ij[1]] == SPHERE:
             write_sphere_contact(shapes, scratch, ij, reach, contacts)
         elif is_hollow(shapes.kind[ij[0]]) or is_hollow(shapes.kind[ij[1]]):
-            write_pair_with_hollow(shapes, scratch, faces, ij, reach, contacts)
+            if shapes.kind[ij[0]] == PLANE or shapes.kind[ij[1]] == PLANE:
+                write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
+            else:
+                write_hollow_contacts(shapes, scratch, faces, ij, reach, contacts)
         else:
             write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
     write_surfaces(model.materials, shapes, state, contacts)

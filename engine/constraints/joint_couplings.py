@@ -1,12 +1,14 @@
-"""Couplings: linear relations of the coordinates of any number of joints.
+"""Couplings: relations of the coordinates of any number of joints.
 
-    C = sum of c_t q_t - offset,     dC/dt = sum of c_t J_t v
+    C = sum of c_t f_t(q_t) - offset,     dC/dt = sum of c_t f_t' J_t v
+
+f_t(q) = q, unless the term has a curve.
 
 A row has two bodies, C has those of all its joints. Each term is therefore a row of its own, and
 the rows of a coupling are one constraint: they have one impulse lam, and the sum of their J v is
-its rate (problem/coupled.py). J_t^T c_t lam is what a term does to its two bodies, so whatever adds
-impulses of rows needs to know nothing of this. What belongs to the sum (bias, error, compliance) is
-in the first row.
+its rate (problem/coupled.py). J_t^T c_t f_t' lam is what a term does to its two bodies, so whatever
+adds impulses of rows needs to know nothing of this. What belongs to the sum (bias, error,
+compliance) is in the first row.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.bodies.asleep import is_asleep
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.coupling_terms import is_straight, term_at
 from cardan.engine.constraints.joints.coordinates import (
     coordinate,
     is_length,
@@ -58,7 +61,7 @@ def coupled_sum(joints: Joints, state: State, j: int) -> float:
     for t in range(joints.term_start[j], joints.term_start[j + 1]):
         k, axis = joints.term_joint[t], joints.term_axis[t]
         frame = joint_frame(joints, state, k)
-        total += joints.term_factor[t] * coordinate(joints, state, k, axis, frame)
+        total += term_at(joints, t, coordinate(joints, state, k, axis, frame))[0]
     return total
 
 
@@ -71,7 +74,11 @@ def coupled_rate(joints: Joints, state: State, j: int, rows: Rows, row: int) -> 
         frame = joint_frame(joints, state, k)
         rows.body_a[row], rows.body_b[row] = frame.body_a, frame.body_b
         write_coordinate(rows, row, joints, k, joints.term_axis[t], frame)
-        total += joints.term_factor[t] * row_speed(rows, row, state)
+        slope = joints.term_factor[t]
+        if not is_straight(joints, t):
+            q = coordinate(joints, state, k, joints.term_axis[t], frame)
+            slope = term_at(joints, t, q)[1]
+        total += slope * row_speed(rows, row, state)
     return total
 
 
@@ -100,15 +107,18 @@ def write_terms(
     joints = model.joints
     value, speed, curvature = -joints.angle0[j], 0.0, 0.0
     for t in range(joints.term_start[j], joints.term_start[j + 1]):
-        k, axis, factor = joints.term_joint[t], joints.term_axis[t], joints.term_factor[t]
+        k, axis = joints.term_joint[t], joints.term_axis[t]
         frame = joint_frame(joints, state, k)
         if model.tree.inner[k] == 0:
             keep_coordinate(joints, state, k, axis, frame)
         row = start_row(rows, ROW_COUPLING, frame.body_a, frame.body_b)
         belong_to_joint(rows, row, j, 0, state)
-        curvature += factor * write_coordinate(rows, row, joints, k, axis, frame)
-        scale_row(rows, row, factor)
-        value += factor * state.joint_q[k, axis]
+        own, slope, bend = term_at(joints, t, state.joint_q[k, axis])
+        curvature += slope * write_coordinate(rows, row, joints, k, axis, frame)
+        if bend != 0.0:
+            curvature += bend * row_speed(rows, row, state) ** 2
+        scale_row(rows, row, slope)
+        value += own
         speed += row_speed(rows, row, state)
         curvature += row_acceleration(rows, row, bias_acceleration)
     return value, speed, curvature

@@ -92,7 +92,7 @@ class Patch(NamedTuple):
 
 @struct
 class Reduction(NamedTuple):
-    """Contacts of one solid with one mesh, in groups of similar normals."""
+    """Contacts of one solid with one mesh, in groups of similar normals, or with a hollow shape."""
 
     stack: NDArray  # (d,) int64         pending nodes of the tree
     used: NDArray  # (1,) int64          groups
@@ -102,7 +102,7 @@ class Reduction(NamedTuple):
     normal: NDArray  # (g p, 3)          from the mesh to the solid, W
     gap: NDArray  # (g p,) m
     feature: NDArray  # (g p,) int64
-    triangle: NDArray  # (g p,) int64
+    triangle: NDArray  # (g p,) int64    of a hollow shape 1: becomes a contact, -1: cannot
     order: NDArray  # (g,) int64         groups, the least deep first
     chosen: NDArray  # (4 g,) int64      rows that become contacts
 

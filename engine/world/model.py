@@ -183,6 +183,9 @@ class Joints(NamedTuple):
     term_joint: NDArray  # (t,) int64   joint whose coordinate a term multiplies
     term_axis: NDArray  # (t,) int64    which of its coordinates
     term_factor: NDArray  # (t,)        unit of the offset per m or rad
+    term_piece: NDArray  # (t + 1,) int64  first piece of the curve of each, then the end; none: the coordinate itself
+    term_period: NDArray  # (t,) m or rad  of a curve that repeats; 0: it does not
+    piece: NDArray  # (k, 5) m or rad, unit of the curve ...  where a piece begins, and its cubic from there: constant first
     breaking_force: (
         NDArray  # (j,) N   reaction beyond which the joint breaks (gear: N m); inf: never
     )

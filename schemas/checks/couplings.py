@@ -32,6 +32,7 @@ def coupling_faults(path: Path, joint: Coupling, parts: Parts) -> Iterator[Fault
                 term.factor,
                 "Leave the term out.",
             )
+        yield from _curve_faults(at, joint, term)
         first = seen.setdefault((term.joint, term.coordinate), t)
         if first != t:
             yield fault(
@@ -66,6 +67,39 @@ def _field_faults(path: Path, joint: Coupling) -> Iterator[Fault]:
             "`damping`.",
             joint.slack,
             "Leave out one of them.",
+        )
+
+
+def _curve_faults(at: Path, joint: Coupling, term: CouplingTerm) -> Iterator[Fault]:
+    """Yield points that are no function, a period that does not close, a spring on a function."""
+    if term.curve is None:
+        return
+    points = term.curve.points
+    for k in range(1, len(points)):
+        if points[k][0] <= points[k - 1][0]:
+            yield fault(
+                [*at, "curve", "points", k, 0],
+                "not_ascending",
+                f"Coordinates of a curve ascend; {points[k][0]} comes after {points[k - 1][0]}.",
+                points[k][0],
+                "Sort the points, and leave out what is there twice.",
+            )
+            return
+    if term.curve.periodic and points[0][1] != points[-1][1]:
+        yield fault(
+            [*at, "curve", "points", len(points) - 1, 1],
+            "period_open",
+            f"The last point of a periodic curve has the value of the first, {points[0][1]}.",
+            points[-1][1],
+            "Repeat the first value one period later.",
+        )
+    if joint.stiffness is not None or joint.damping > 0.0:
+        yield fault(
+            [*at, "curve"],
+            "curve_spring",
+            "A coupling with a curve is rigid or slack: it has no `stiffness` and no `damping`.",
+            None,
+            "Leave out one of them, or put a spring on one of the joints.",
         )
 
 

@@ -14,6 +14,9 @@ Part = dict[str, Any]
 APART = 1e-6
 """Gap of a loop at the start above which a note says that the loop is open [m]."""
 
+ONE_WAY = {"hinge": 2.0 * np.pi, "slider": 1.0}
+"""How far the curve of a joint without limits reaches to either side [rad or m]."""
+
 OPEN_COUPLING = "A coupling that does not hold at the start keeps the sum that is there."
 
 
@@ -34,6 +37,7 @@ class Couplings:
         self.widest_gap = 0.0
         self.kept_tendons: set[int] = set()  # tendons that an equality keeps at their length
         self._terms: list[tuple[str, list[tuple[Motion, float]]]] = []
+        self._curves: dict[tuple[str, int], Part] = {}  # by coupling and joint of the model
         self._compiled = compiled
         self._link_of = link_of
         self._motions = motions
@@ -163,13 +167,43 @@ class Couplings:
             value = reference + offset - first.start
             first.fields["limits"] = {"lower": value, "upper": value}
         elif any(curved) or not ratio:
-            self._notes.dropped("coupling", "Only couplings of one ratio are in a scene.", where)
+            self._follow(index, first, second)
         else:
             left = first.start - self._reference(first) - offset
             left -= ratio * (second.start - self._reference(second))
             if abs(left) > APART:
                 self._notes.approximated("open_coupling", OPEN_COUPLING, f"{where}: {left:.3g}")
             self._relate(index, [(first, 1.0), (second, -ratio)])
+
+    def _follow(self, index: int, first: Motion, second: Motion) -> None:
+        """Convert q1 = c0 + c1 q2 + c2 q2^2 + ...: a coupling with a curve of the second joint."""
+        model, where = self._compiled.model, self._where(index)
+        if "ball" in (first.kind, second.kind):
+            why = "Couplings of ball joints are not in a scene."
+            self._notes.dropped("coupling", why, where)
+            return
+        law = np.polynomial.Polynomial(model.eq_data[index, :5])
+        away = second.start - self._reference(second)
+        left = first.start - self._reference(first) - law(away)
+        if abs(left) > APART:
+            self._notes.approximated("open_coupling", OPEN_COUPLING, f"{where}: {left:.3g}")
+        low, high = second.start - ONE_WAY[second.kind], second.start + ONE_WAY[second.kind]
+        if model.jnt_limited[second.index]:
+            low, high = (float(value) for value in model.jnt_range[second.index])
+        # four points say what a cubic is
+        at = np.linspace(low, high, 4 if not model.eq_data[index, 4] else 65) - second.start
+        values = law(at + away) - law(away)
+        points = [[float(x), float(y)] for x, y in zip(at, values, strict=True)]
+        name = self._names.take(self._compiled.name("equality", index))
+        first.coupled = second.coupled = True
+        self._terms.append((name, [(first, 1.0), (second, -1.0)]))
+        self._curves[name, second.index] = {"points": points}
+        if not model.jnt_limited[second.index]:
+            self._notes.approximated(
+                "curve_ends",
+                "Beyond a turn either way (1 m of a slider) a polynomial goes on straight.",
+                where,
+            )
 
     def _reference(self, motion: Motion) -> float:
         """The coordinate of the model where it was written [m or rad]."""
@@ -221,7 +255,11 @@ class Couplings:
                 why = "A joint of the coupling is not in the scene."
                 self._notes.dropped("coupling", why, f"equality '{name}'")
                 continue
-            named = [{"joint": names_of[m.index], "factor": factor} for m, factor in terms]
+            named: list[Part] = []
+            for motion, factor in terms:
+                named.append({"joint": names_of[motion.index], "factor": factor})
+                if (name, motion.index) in self._curves:
+                    named[-1]["curve"] = self._curves[name, motion.index]
             self.joints.append({"name": name, "type": "coupling", "terms": named})
 
     def _on_ground(self, motion: Motion) -> bool:

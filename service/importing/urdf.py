@@ -9,6 +9,7 @@ from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import GREY, Assets, Prepared
 from cardan.service.importing.refusal import ImportRefusedError
 from cardan.service.importing.srdf import read_states
+from cardan.service.importing.urdf_repairs import repair
 from cardan.service.importing.xml_text import Element, remove, text_of
 
 IGNORED = ("gazebo", "transmission", "sensor")
@@ -33,6 +34,7 @@ def prepare_urdf(
             notes.dropped("extensions", f"<{tag}> elements are not part of a robot's mechanics.")
     palette = _palette(root)
     colors = {str(link.get("name")): _color(link, palette) for link in root.iter("link")}
+    repair(root, notes)
     assets = Assets(folder)
     base = path.parent / _mesh_folder(root)
     for link in root.iter("link"):

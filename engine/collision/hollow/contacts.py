@@ -29,6 +29,8 @@ from cardan.engine.world.model import SPHERE, TUBE
 
 # intervals of a core in which a nearest point is looked for, and halvings of one of them
 PARTS, HALVINGS = 16, 52
+# room for the places of a core or curve
+MOST_PLACES = 30
 # numbers of the two further contacts of a ball on an edge
 BESIDE = 64
 
@@ -62,7 +64,9 @@ def lowest(pair: Pair, low: float, high: float) -> float:
 
 @kernel
 def put_place(places: NDArray, count: int, s: float) -> int:
-    """Append a place; returns how many there are."""
+    """Append a place, if there is room; returns how many there are."""
+    if count >= MOST_PLACES:
+        return count
     places[count // 9, count % 9] = s
     return count + 1
 

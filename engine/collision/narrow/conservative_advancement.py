@@ -10,6 +10,7 @@ from cardan.engine.collision.hollow.distance import is_hollow
 from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.collision.narrow.solid import faces_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import times_vector
 from cardan.engine.spatial.rotation import Mat3, exponential, matrix
@@ -119,6 +120,7 @@ def comes_within(
     i, j = ij
     second = i + j - first
     origin = load3_at(scratch.solids, first, POSITION)
+    faces = faces_of(shapes)
     near = True
     t = 0.0
     for look in range(MAX_LOOKS):
@@ -128,7 +130,7 @@ def comes_within(
             move_side(shapes, scratch, 0, first, t, origin)
             move_side(shapes, scratch, 1, second, t, origin)
         pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-        gap, n, _ = nearest(pair, 1e300, scratch.simplex, scratch.polytope)
+        gap, n, _ = nearest(pair, faces, 1e300, scratch)
         if not gap > NEAR_ENOUGH * margin:
             break
         back = scale(-1.0, n)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
 from cardan.engine.collision.hollow.contacts import round_hollow
 from cardan.engine.collision.hollow.distance import is_hollow
+from cardan.engine.collision.hollow.solids import solid_hollow
 from cardan.engine.collision.manifold.contact_points import (
     add_nearest,
     choose_four,
@@ -22,8 +21,8 @@ from cardan.engine.collision.narrow.solid import kind_of, scale_of
 from cardan.engine.collision.narrow.sphere import sphere_box, sphere_cylinder
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3
-from cardan.engine.world.collision import CollisionScratch, Faces, Pair, Polytope
-from cardan.engine.world.model import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from cardan.engine.world.collision import CollisionScratch, Faces, Pair
+from cardan.engine.world.model import BOX, CAPSULE, CONVEX, CYLINDER, PLANE, SPHERE
 
 # If contact points differ from the separating-axis gap by more than this share of the size, GJK is
 # used instead.
@@ -31,14 +30,17 @@ CERTAIN = 1e-6
 
 
 @kernel
-def nearest(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> Hit:
+def nearest(pair: Pair, faces: Faces, limit: float, scratch: CollisionScratch) -> Hit:
     """Gap, normal and nearest points of a pair whose side 0 has the smaller kind."""
+    simplex, polytope = scratch.simplex, scratch.polytope
     a = kind_of(pair, 0)
     b = kind_of(pair, 1)
     if b == PLANE:
         return solid_plane(pair)
     if is_hollow(b) and (a in (SPHERE, CAPSULE)):
         return round_hollow(pair, simplex)
+    if is_hollow(b) and (a in (BOX, CYLINDER, CONVEX)):
+        return solid_hollow(pair, faces, limit, scratch)[0]
     if (a in (SPHERE, CAPSULE)) and (b in (SPHERE, CAPSULE)):
         return segment_segment(pair)
     if a == SPHERE and b == BOX:

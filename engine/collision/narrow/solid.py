@@ -5,7 +5,16 @@ from __future__ import annotations
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import turned_back
 from cardan.engine.spatial.vec3 import Vec3, load3_from
-from cardan.engine.world.collision import BOUND, KIND, POSITION, RADIUS, ROTATION, SIZE, Pair
+from cardan.engine.world.collision import BOUND, KIND, POSITION, RADIUS, ROTATION, SIZE, Faces, Pair
+from cardan.engine.world.model import Shapes
+
+
+@kernel
+def faces_of(shapes: Shapes) -> Faces:
+    """Faces of all hulls."""
+    return Faces(
+        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
+    )
 
 
 @kernel

@@ -17,7 +17,7 @@ from cardan.engine.collision.narrow.closest_feature import MISS, Hit
 from cardan.engine.collision.narrow.convex import convex_convex
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
-from cardan.engine.collision.narrow.solid import kind_of, position_of, to_shape, to_world
+from cardan.engine.collision.narrow.solid import faces_of, kind_of, position_of, to_shape, to_world
 from cardan.engine.collision.queries.ray import span_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4
@@ -39,7 +39,6 @@ from cardan.engine.world.collision import (
     REACH,
     VELOCITY,
     CollisionScratch,
-    Faces,
     Pair,
 )
 from cardan.engine.world.contacts import Contacts
@@ -168,9 +167,7 @@ def nearest_to_mesh(
             scratch.solids[i, k] = 0.0
         scratch.solids[i, REACH] = 0.0
     shapes = model.shapes
-    faces = Faces(
-        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
-    )
+    faces = faces_of(shapes)
     contacts.count[0] = 0
     ij = (min(solid, mesh), max(solid, mesh))
     write_mesh_contacts(scratch, faces, model.meshes, ij, 0.0, 0.0, contacts)
@@ -205,7 +202,7 @@ def nearest_shapes(
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     if kind_of(pair, 0) == PLANE:
         return MISS
-    gap, n, point = nearest(pair, math.inf, scratch.simplex, scratch.polytope)
+    gap, n, point = nearest(pair, faces_of(model.shapes), math.inf, scratch)
     if kind_of(pair, 0) == BOX and kind_of(pair, 1) == BOX and gap > 0.0:
         # the largest axis gap is not the distance when corners or edges are nearest
         gap, n, point = convex_convex(pair, math.inf, scratch.simplex, scratch.polytope)

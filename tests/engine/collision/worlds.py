@@ -24,6 +24,7 @@ from cardan.engine.trees.arrays import no_tree
 from cardan.engine.world.collision import collision_scratch
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import (
+    BOWL,
     BOX,
     CAPSULE,
     CONE,
@@ -33,8 +34,10 @@ from cardan.engine.world.model import (
     ELLIPSOID,
     MESH,
     PLANE,
+    RING,
     SPHERE,
     STATIC,
+    TUBE,
     Bodies,
     Materials,
     Model,
@@ -112,6 +115,9 @@ def bounding_radius(solid, vertices):
             CYLINDER: np.hypot(a, b),
             CONE: np.hypot(a, b),
             ELLIPSOID: max(a, b, c),
+            TUBE: np.hypot(a, b),
+            RING: a + b,
+            BOWL: a,
             PLANE: np.inf,
             MESH: np.sqrt(a * a + b * b + c * c),
         }.get(solid.kind)

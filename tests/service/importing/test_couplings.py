@@ -77,6 +77,22 @@ def test_joints_on_the_ground_are_geared(tmp_path):
     assert np.abs(found - wanted).max() < 1e-2
 
 
+@pytest.mark.parametrize("law", ["0 0.5 0.4 -0.2 0", "0 0.5 0.4 0 0.3", "0 0 1 0 0"])
+def test_a_polynomial_is_a_coupling_with_a_curve(tmp_path, law):
+    more = f'<equality><joint joint1="one" joint2="two" polycoef="{law}"/></equality>'
+    answer, _ = model_of(tmp_path, more)
+    assert answer.scene["joints"][-1]["type"] == "coupling"
+    assert not {"coupling", "open_coupling"} & {code for _, code in codes(answer)}
+    simulation = Simulation(load_scene(answer.scene))
+    simulation.advance(400)
+    index = [simulation.body_names.index(name) for name in ("a", "b")]
+    turns = simulation.poses()[index, 3:]
+    one, two = 2 * np.arctan2(turns[:, 2], turns[:, 0])
+    wanted = np.polynomial.Polynomial([float(c) for c in law.split()])(two)
+    assert abs(two) > 0.05
+    assert one == pytest.approx(wanted, abs=5e-5)
+
+
 def test_slider_and_hinge_are_a_rack(tmp_path):
     more = '<equality><joint joint1="one" joint2="two" polycoef="0 0.1 0 0 0"/></equality>'
     answer, _ = model_of(tmp_path, more, kinds=("slide", "hinge"))
@@ -101,10 +117,6 @@ def test_a_single_coupled_joint_is_locked(tmp_path):
 @pytest.mark.parametrize(
     ("more", "code"),
     [
-        (
-            '<equality><joint joint1="one" joint2="two" polycoef="0 1 2 0 0"/></equality>',
-            "coupling",
-        ),
         ('<equality><weld body1="a" body2="b" active="false"/></equality>', "inactive_equality"),
         ('<tendon><fixed name="t"><joint joint="one" coef="1"/></fixed></tendon>', "tendon"),
         (

@@ -281,3 +281,34 @@ def test_the_home_pose_moves_what_mimics_a_mimic(tmp_path: Path) -> None:
     at = {body["name"]: body["position"][0] for body in answer.scene["bodies"]}
     assert at == pytest.approx({"l1": 0.4, "l2": -0.2, "l3": -0.3})
     assert "open_coupling" not in {one.code for one in answer.report.notes}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('<axis xyz="1 0 0"/>', '<axis xyz="0 0 0"/>', "axis_missing"),
+        ('<origin xyz="0.6 0 0"/>', '<origin xyz="0.6, 0, 0"/>', "commas"),
+        ('<mimic joint="elbow" multiplier="0.01"/>', '<mimic joint="grip"/>', "mimics_itself"),
+        ('lower="-2" upper="2"', 'lower="2" upper="-2"', "limits_inverted"),
+        ('lower="-2" upper="2"', 'lower="-inf" upper="inf"', "limits_not_finite"),
+        (
+            '<limit lower="-2"',
+            '<dynamics damping="-1" friction="-2"/><limit lower="-2"',
+            "negative_dynamics",
+        ),
+    ],
+)
+def test_what_others_overlook_is_mended_with_a_note(
+    tmp_path: Path, old: str, new: str, code: str
+) -> None:
+    text = ARM.format(inertia=INERTIA, shape="")
+    assert old in text
+    answer = imported(tmp_path, text.replace(old, new))
+    load_scene(answer.scene)
+    assert code in codes(answer)
+    joints = joints_of(answer)
+    assert {"shoulder", "elbow", "grip"} <= joints.keys()
+    assert ("limits" in joints["shoulder"]) == (not code.startswith("limits"))
+    assert joints["grip"]["axis"] == pytest.approx([1.0, 0.0, 0.0])
+    assert joints["elbow"]["anchor"] == pytest.approx([0.6, 0.0, 0.0])
+    assert joints["shoulder"].get("friction", 0.0) == 0.0

@@ -1,0 +1,77 @@
+"""Repair what URDF files get wrong and other readers overlook; each repair is noted."""
+
+import math
+
+from cardan.service.importing.notes import Notes
+from cardan.service.importing.xml_text import Element
+
+LISTS = ("xyz", "rpy", "size", "rgba", "scale")
+"""Attributes that are several numbers."""
+
+
+def repair(root: Element, notes: Notes) -> None:
+    """Mend numbers, axes, limits and relations of joints in place."""
+    for element in root.iter():
+        for name in LISTS:
+            if "," in element.get(name, ""):
+                element.set(name, element.get(name, "").replace(",", " "))
+                notes.approximated(
+                    "commas", "Numbers are separated by blanks; commas are taken as such."
+                )
+    for joint in root.findall("joint"):
+        where = f"joint '{joint.get('name')}'"
+        _repair_axis(joint, where, notes)
+        _repair_limits(joint, where, notes)
+        _repair_dynamics(joint, where, notes)
+        mimic = joint.find("mimic")
+        if mimic is not None and mimic.get("joint") == joint.get("name"):
+            joint.remove(mimic)
+            notes.dropped("mimics_itself", "A joint that mimics itself moves freely.", where)
+
+
+def _numbers(text: str) -> list[float] | None:
+    """The numbers of an attribute; None: it is something else."""
+    try:
+        return [float(word) for word in text.split()]
+    except ValueError:
+        return None
+
+
+def _repair_axis(joint: Element, where: str, notes: Notes) -> None:
+    """Give an axis without direction that of URDF's default, x."""
+    axis = joint.find("axis")
+    if axis is not None and _numbers(axis.get("xyz", "")) == [0.0, 0.0, 0.0]:
+        axis.set("xyz", "1 0 0")
+        notes.guessed("axis_missing", "An axis of length 0 is taken as x.", where)
+
+
+def _repair_limits(joint: Element, where: str, notes: Notes) -> None:
+    """Remove limits that are no numbers or in the wrong order: the joint has none."""
+    limit = joint.find("limit")
+    if limit is None:
+        return
+    found = [_numbers(limit.get(name, "0") or "0") for name in ("lower", "upper")]
+    if found[0] is None or found[1] is None:
+        # the compiler says what it cannot read
+        return
+    lower, upper = found[0][0], found[1][0]
+    if math.isfinite(lower) and math.isfinite(upper) and lower <= upper:
+        return
+    for name in ("lower", "upper"):
+        limit.attrib.pop(name, None)
+    if lower > upper:
+        why = "A lower limit above the upper one: the joint has none."
+        notes.dropped("limits_inverted", why, where)
+    else:
+        why = "A limit that is not finite: the joint has none."
+        notes.approximated("limits_not_finite", why, where)
+
+
+def _repair_dynamics(joint: Element, where: str, notes: Notes) -> None:
+    """Set negative damping and friction to 0."""
+    dynamics = joint.find("dynamics")
+    for name in ("damping", "friction") if dynamics is not None else ():
+        value = _numbers(dynamics.get(name, "0"))  # type: ignore[union-attr]
+        if value and value[0] < 0.0:
+            dynamics.set(name, "0")  # type: ignore[union-attr]
+            notes.approximated("negative_dynamics", f"Negative {name} is taken as 0.", where)
