@@ -233,8 +233,7 @@ class Queue:
     def recover(self, *, everything: bool, service: str = "") -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease.
 
-        Owners `service/...` are there, whatever the clock says: it may be set, or everything may
-        have stood still.
+        Owners `service/...` are there: a clock may be set, and a machine may have stood still.
         """
         lost_ones = active_runs() if everything else lapsed_runs()
         error = worker_lost_error("the service stopped")
