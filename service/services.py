@@ -60,6 +60,7 @@ class Services:
             self._lock.close()
             raise
         shared = settings.database_url is not None
+        self._database = None if shared else settings.database.stat()
         self._signals = Signals(self._engine, self._heard) if shared else None
         self.checkpoints = Checkpoints(settings.data / "checkpoints")
         self.queue = Queue(
@@ -183,6 +184,19 @@ class Services:
         except SQLAlchemyError:
             return False
         return True
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file of the database is still the one that was opened.
+
+        What is written to one that was removed ends with this process.
+        """
+        if self._database is None:
+            return True
+        try:
+            return os.path.samestat(self._database, self.settings.database.stat())
+        except OSError:
+            return False
 
     @property
     def free_bytes(self) -> int:

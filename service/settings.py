@@ -83,6 +83,8 @@ class Settings(BaseModel):
     """A connection is closed when the head of a request takes longer."""
     body_s: float = Field(20.0, gt=0.0)
     """A request is refused when its body pauses longer."""
+    unread_s: float = Field(60.0, ge=1.0, le=86_400.0)
+    """A connection is closed when its client takes nothing of an answer for so long (Linux)."""
     workers: int = Field(default_factory=lambda: min(usable_cores(), 256), ge=1, le=256)
     """Processes that run simulations."""
     max_sessions: int = Field(16, ge=0)

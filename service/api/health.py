@@ -12,6 +12,7 @@ from cardan import __version__
 from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
 from cardan.service.api.dependencies import PROBLEMS, TheServices, TheSettings, refuse_unknown_query
 from cardan.service.api.problems import ProblemError
+from cardan.service.api.simulations import DATABASE_GONE
 from cardan.service.processes.kernels import Kernels
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.recordings.tables import TABLES
@@ -34,6 +35,8 @@ async def healthz(services: TheServices) -> dict[str, str]:
             "not_alive",
             f"{dead} of {services.settings.workers} threads of the queue have ended; restart it.",
         )
+    if not services.in_place:
+        raise ProblemError(503, "not_alive", DATABASE_GONE)
     return {"status": "alive"}
 
 
@@ -46,7 +49,7 @@ def readyz(request: Request, services: TheServices) -> dict[str, Any]:
         "workers": services.dispatcher.ready,
         "fork_server": services.dispatcher.fork_server,
         "sessions": bool(request.app.state.sessions.ready),
-        "database": services.readable,
+        "database": services.readable and services.in_place,
         "storage": services.free_bytes >= services.settings.min_free_bytes,
     }
     missing = [name for name, good in checks.items() if not good]

@@ -157,6 +157,9 @@ async def once(
             session = await make()
             await run_sync(services.admission.bind, granted.key, session.id)
             granted.used = True
+            if granted.key is None and await request.is_disconnected():
+                # nobody learns its id: it would keep its place until it is idle for long
+                await sessions.delete(session.id)
         else:
             session = sessions.get(granted.replayed)
             response.headers["Idempotency-Replayed"] = "true"
@@ -312,10 +315,9 @@ async def commands(session: TheSession) -> dict[str, Any]:
 
 
 @router.get("/{session_id}/scene")
-async def scene(session: TheSession) -> Response:
+async def scene(session: TheSession, sessions: TheSessions) -> Response:
     """The scene of the session, overrides and defaults filled in."""
-    text = await run_sync(session.folder.scene)
-    return Response(text, media_type="application/json")
+    return Response(await sessions.scene(session), media_type="application/json")
 
 
 @router.get("/{session_id}/state")

@@ -208,8 +208,16 @@ async def wait_until_ended(services: Services, run_id: str, seconds: float) -> R
     return await when_ended(services.changes, run_id, now, seconds)
 
 
+DATABASE_GONE = (
+    "The file of the database was removed or replaced while the service ran; "
+    "nothing is accepted until it is started again."
+)
+
+
 def refuse_when_full(services: Services) -> None:
-    """Raise 507 when there is no disk space for another recording."""
+    """Raise 507 when there is no disk space for another recording, 503 without the database."""
+    if not services.in_place:
+        raise ProblemError(503, "database_gone", DATABASE_GONE)
     least = services.settings.min_free_bytes
     if services.free_bytes < least:
         raise ProblemError(

@@ -1,14 +1,16 @@
-"""Connections that send no request are closed: each costs a file and memory of the service."""
+"""Connections that send no request, or take no answer, are closed: each costs files and memory."""
 
 import asyncio
+import socket
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 REFUSAL = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-def timed_protocol(request_s: float) -> type[H11Protocol]:
-    """Return the protocol of connections whose requests begin within `request_s`."""
+def timed_protocol(request_s: float, unread_s: float) -> type[H11Protocol]:
+    """The protocol of connections whose requests begin within `request_s`, and whose clients take
+    something of what they are sent within `unread_s`."""
 
     class TimedProtocol(H11Protocol):
         """Closes a connection when the head of its request takes too long."""
@@ -17,6 +19,7 @@ def timed_protocol(request_s: float) -> type[H11Protocol]:
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            _close_unread(transport, unread_s)
             self._await_head()
 
         def data_received(self, data: bytes) -> None:
@@ -52,3 +55,13 @@ def timed_protocol(request_s: float) -> type[H11Protocol]:
                 self.transport.close()
 
     return TimedProtocol
+
+
+def _close_unread(transport: asyncio.Transport, seconds: float) -> None:
+    """Have the kernel close a connection whose other end takes nothing: it knows of every byte.
+
+    The option stays with the socket when it becomes a WebSocket. Source: RFC 5482, tcp(7).
+    """
+    sock = transport.get_extra_info("socket")
+    if hasattr(socket, "TCP_USER_TIMEOUT") and sock is not None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000.0 * seconds))

@@ -65,7 +65,7 @@ def _run(settings: Settings, kernels: Kernels) -> "AnnouncingServer":
         port=settings.port,
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
-        http=timed_protocol(settings.request_s),
+        http=timed_protocol(settings.request_s, settings.unread_s),
         log_config=None,
         access_log=False,
         server_header=False,

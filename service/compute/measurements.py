@@ -58,7 +58,8 @@ def _filled(
         for time, value in zip(times, table[series.csv_column], strict=True)
         if time is not None and value is not None
     ]
-    update = {"times": [t for t, _ in pairs], "values": [v for _, v in pairs], "csv_column": None}
+    taken, values = (tuple(column) for column in zip(*pairs, strict=True)) if pairs else ((), ())
+    update = {"times": taken, "values": values, "csv_column": None}
     return series.model_copy(update=update), None
 
 

@@ -100,6 +100,9 @@ class Search:
             raise SearchError(f"{self._method} cannot go on: {error}") from error
 
     def _measures(self, v: Vector) -> Measures | None:
+        if not np.isfinite(v).all():
+            # a derivative, or a model, of values of which one is infinite
+            raise SearchError(f"{self._method} cannot go on: it needs the value of a failed run.")
         design = design_of(self._asked.variables, v)
         if design not in self._known:
             raise _UnknownError([design])

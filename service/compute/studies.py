@@ -36,6 +36,8 @@ from cardan.service.compute.searching import Ended, Search, SearchError
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.intake import Intake, escaped, invalid, read_document, read_request, take_scene
 
+# faults of a pointer, whatever value is written there
+NOWHERE = frozenset({"pointer_not_found", "pointer_invalid", "unknown_field"})
 CHANNELS: Mapping[str, Sequence[str]] = {
     "pose": POSE,
     "velocity": VELOCITY,
@@ -250,6 +252,7 @@ def _faults_of_range(ask: StudyRequest, intake: Intake, limits: Limits) -> Itera
     """Faults of the scene at the ends of every variable."""
     base = read_document(intake.text.document.encode())
     middle = [start_of(variable) for variable in ask.variables]
+    seen: set[tuple[str, str]] = set()
     for number, variable in enumerate(ask.variables):
         for name, value in (("lower", variable.lower), ("upper", variable.upper)):
             overrides = overrides_of(ask, [*middle[:number], value, *middle[number + 1 :]])
@@ -257,14 +260,26 @@ def _faults_of_range(ask: StudyRequest, intake: Intake, limits: Limits) -> Itera
                 take_scene(base, limits, overrides, "/scene")
             except ServiceError as error:
                 for fault in error.errors:
-                    at = _place(variable, number, name, str(fault["pointer"]))
-                    yield Fault.model_validate(fault | {"pointer": at})
+                    at = _place(ask.variables, number, name, fault)
+                    if (at, fault["code"]) not in seen:
+                        seen.add((at, fault["code"]))
+                        yield Fault.model_validate(fault | {"pointer": at})
                 break
 
 
-def _place(variable: StudyVariable, number: int, bound: str, pointer: str) -> str:
-    """Where in the request the fault of a variant is: a place that is not there, or a value."""
-    for place, target in enumerate(variable.pointers):
-        if pointer.startswith(f"/overrides/{escaped(target)}"):
-            return f"/variables/{number}/pointers/{place}"
-    return f"/variables/{number}/{bound}"
+def _place(
+    variables: Sequence[StudyVariable], number: int, bound: str, fault: Mapping[str, Any]
+) -> str:
+    """Where in the request the fault of a variant is: a place that is not there, or a value.
+
+    The variant has a bound of the variable of this number, and all others at their start.
+    """
+    found = f"/variables/{number}/{bound}"
+    for other, variable in enumerate(variables):
+        for place, target in enumerate(variable.pointers):
+            if not f"{fault['pointer']}/".startswith(f"/overrides/{escaped(target)}/"):
+                continue
+            if fault["code"] in NOWHERE:
+                return f"/variables/{other}/pointers/{place}"
+            found = found if other == number else f"/variables/{other}/start"
+    return found

@@ -29,7 +29,8 @@ PRELOAD = "cardan.service.preload"
 START_SECONDS = 10.0
 LOAD_SECONDS = 600.0
 
-Task = tuple[Callable[[], None], Future[None]]
+Task = tuple[Callable[[], None], bool, Future[None]]
+"""What to do, whether the fork server answers it, and the result."""
 
 _tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 _lock = threading.Lock()
@@ -42,7 +43,7 @@ def start_process(process: BaseProcess) -> None:
     Raises OSError when none can be started, such as when the fork server dies or hangs; a later
     call starts another fork server.
     """
-    _in_starter(process.start)
+    _in_starter(process.start, answered=True)
 
 
 def start_fork_server() -> bool:
@@ -51,7 +52,7 @@ def start_fork_server() -> bool:
     This module imports little, so that this can come first. Raises OSError.
     """
     before = _fork_server()
-    _in_starter(_ensure_fork_server)
+    _in_starter(_ensure_fork_server, answered=False)
     return _fork_server() != before
 
 
@@ -68,15 +69,18 @@ def _ensure_fork_server() -> None:
     multiprocessing.forkserver.ensure_running()
 
 
-def _in_starter(task: Callable[[], None]) -> None:
-    """Do a task in the thread that starts processes, and wait for it. Raises what it raises."""
+def _in_starter(task: Callable[[], None], *, answered: bool) -> None:
+    """Do a task in the thread that starts processes, and wait for it. Raises what it raises.
+
+    `answered` says whether the fork server answers it: one that was only started still loads.
+    """
     done: Future[None] = Future()
     with _lock:
         if not any(thread.is_alive() for thread in _threads):
             thread = threading.Thread(target=_work, name="starter", daemon=True)
             _threads[:] = [thread]
             thread.start()
-    _tasks.put((task, done))
+    _tasks.put((task, answered, done))
     try:
         done.result()
     except EOFError as error:
@@ -95,13 +99,13 @@ def is_gone(pid: int) -> bool:
 
 
 def _work() -> None:
-    answered = 0
+    known = 0
     while True:
-        task, done = _tasks.get()
+        task, answered, done = _tasks.get()
         try:
-            with _no_main_module(), _environment(), _killed_if_silent(answered):
+            with _no_main_module(), _environment(), _killed_if_silent(known):
                 task()
-            answered = _fork_server()
+            known = _fork_server() if answered else known
         except BaseException as error:
             done.set_exception(error)
         else:

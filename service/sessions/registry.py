@@ -164,7 +164,7 @@ class Sessions:
 
         `plan` makes its plan of the scene.
         """
-        made = plan(await asyncio.to_thread(source.folder.scene))
+        made = plan(await self.scene(source))
         moment = {"session": source.id, "epoch": source.epoch, "step": step}
         about = made.about(moment)
         folder = SessionFolder(self._folder / about.id)
@@ -178,6 +178,14 @@ class Sessions:
             raise
         about = replace(about, forked_from={**moment, "time": found.time})
         return await self._begin(folder, about)
+
+    async def scene(self, session: LiveSession) -> str:
+        """The JSON text of the scene of a session. Raises ServiceError."""
+        try:
+            return await asyncio.to_thread(session.folder.scene)
+        except FolderError as error:
+            detail = f"The files of the session are gone or damaged: {error}."
+            raise ServiceError(ErrorCode.SESSION_UNUSABLE, detail) from error
 
     async def past(
         self, session: LiveSession, order: replay_messages.Order

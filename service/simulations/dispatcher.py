@@ -60,8 +60,11 @@ class Dispatcher:
         self.replays = Replays()
         self.stopping = threading.Event()
         self._wanted: set[str] = set()
-        instance = clock.new_id("service")
-        self._slots = [WorkerSlot(self, f"{instance}/{number}") for number in range(options.slots)]
+        # whose claims all are that its slots make
+        self.service = clock.new_id("service")
+        self._slots = [
+            WorkerSlot(self, f"{self.service}/{number}") for number in range(options.slots)
+        ]
 
     @property
     def ready(self) -> bool:
@@ -168,7 +171,7 @@ class WorkerSlot:
                 self._options.ready_s,
                 self._dispatcher.stopping.is_set,
             )
-        self._queue.recover(everything=False)
+        self._queue.recover(everything=False, service=self._dispatcher.service)
         replay = self._dispatcher.replays.next()
         if replay is not None:
             replay.answer(worker, self._options.silence_s)

@@ -17,6 +17,9 @@ from sqlalchemy import Connection, Select, func, select
 from cardan.service import clock
 from cardan.service.simulations import tables as t
 
+# made once: it is asked for at every turn of every slot
+DATABASE_CLOCK = select(func.extract("epoch", func.clock_timestamp()))
+
 WRITERS, EVENTS, CLAIMS = 1, 2, 3
 """Advisory locks. CLAIMS is the first of two keys, the second is `seq` of a batch."""
 
@@ -60,8 +63,7 @@ def now(connection: Connection) -> float:
     """Seconds since 1970 UTC on the one clock by which leases end: that of the database."""
     if not _shared(connection):
         return clock.now()
-    told = connection.execute(select(func.extract("epoch", func.clock_timestamp())))
-    return float(told.scalar_one())
+    return float(connection.execute(DATABASE_CLOCK).scalar_one())
 
 
 def _shared(connection: Connection) -> bool:

@@ -230,12 +230,17 @@ class Queue:
         self.changed(batch_id)
         return results
 
-    def recover(self, *, everything: bool) -> list[str]:
-        """Take back runs whose owner is gone: all that are held, or those with an ended lease."""
+    def recover(self, *, everything: bool, service: str = "") -> list[str]:
+        """Take back runs whose owner is gone: all that are held, or those with an ended lease.
+
+        Owners `service/...` are there: a clock may be set, and a machine may have stood still.
+        """
         lost_ones = active_runs() if everything else lapsed_runs()
         error = worker_lost_error("the service stopped")
         with self._reading.connect() as connection:
-            moment = {} if everything else {"moment": locking.now(connection)}
+            moment: dict[str, Any] = {}
+            if not everything:
+                moment = {"moment": locking.now(connection), "like": f"{service}/%"}
             found = connection.execute(lost_ones, moment).mappings().all()
             if not found:
                 return []

@@ -10,6 +10,7 @@ from sqlalchemy import (
     Float,
     RowMapping,
     Select,
+    String,
     bindparam,
     func,
     insert,
@@ -148,8 +149,12 @@ def next_free_run() -> Select[Any]:
 
 @functools.cache
 def lapsed_runs() -> Select[Any]:
-    """The query for runs whose lease ended before `moment` [s since 1970]; made once."""
-    return active_runs().where(t.runs.c.lease_until < bindparam("moment", type_=Float))
+    """The query for runs whose lease ended before `moment` [s since 1970], and whose owner is not
+    `like` a pattern of names; made once."""
+    return active_runs().where(
+        t.runs.c.lease_until < bindparam("moment", type_=Float),
+        t.runs.c.owner.not_like(bindparam("like", type_=String)),
+    )
 
 
 @functools.cache

@@ -134,6 +134,16 @@ def test_a_run_that_is_killed_again_and_again_goes_on_from_its_checkpoints(stead
     assert list((steady.data / "checkpoints").iterdir()) == []
 
 
+def test_a_service_keeps_the_runs_that_it_computes_when_their_leases_end(own_server):
+    # as when it stood still for longer than that, or its clock was set; another slot has no work
+    own_server.environ |= {"CARDAN_LEASE_S": "0.05", "CARDAN_WORKERS": "2"}
+    own_server.start()
+    with own_server.client() as client:
+        ended = end_of(client, client.post("/v1/simulations", json={"scene": MIDDLE}).json())
+        told = client.get(ended["links"]["logs"]).json()["items"]
+        assert {line["attempt"] for line in told} <= {0, 1, None}
+
+
 def test_a_worker_that_hangs_is_replaced(steady, undisturbed):
     with steady.client() as client:
         info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()

@@ -90,6 +90,26 @@ def test_nothing_accepted_is_lost_on_a_full_disk_and_the_user_hears_of_it(disk):
         server.stop()
 
 
+def test_without_its_database_a_service_accepts_nothing_and_asks_for_a_restart(own_server):
+    own_server.start()
+    file = own_server.data / "cardan.sqlite3"
+    batch = {"scene": DROP, "variations": {"/simulation/dt": [0.001, 0.002]}}
+    with own_server.client() as client:
+        before = run_to_end(client, DROP)
+        # as `rm -r` does it, or a copy that was put in its place
+        aside = file.rename(own_server.data / "aside")
+        for path, body in (("/v1/simulations", {"scene": DROP}), ("/v1/batches", batch)):
+            refused = client.post(path, json=body)
+            assert (refused.status_code, refused.json()["code"]) == (503, "database_gone"), path
+        assert client.get("/healthz").status_code == 503
+        assert client.get("/readyz").json()["checks"]["database"] is False
+        file.write_bytes(aside.read_bytes())
+        assert client.post("/v1/simulations", json={"scene": DROP}).status_code == 503
+        aside.rename(file)
+        assert client.get("/healthz").status_code == 200
+        assert run_to_end(client, DROP)["status"] == before["status"] == "succeeded"
+
+
 def test_a_folder_that_is_gone_for_a_while_is_told_and_loses_nothing(own_server):
     own_server.start()
     results, downloads = (own_server.data / name for name in ("results", "downloads"))

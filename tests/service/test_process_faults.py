@@ -145,6 +145,19 @@ def test_a_fork_server_that_hangs_is_replaced(services, monkeypatch):
     assert run_here(services) == "succeeded"
 
 
+def test_a_fork_server_that_still_loads_is_not_taken_for_one_that_hangs(services, monkeypatch):
+    # it loads for seconds, on a busy machine for longer than an old one may be silent
+    monkeypatch.setattr(starting, "START_SECONDS", 0.1)
+    os.kill(fork_server_here(), signal.SIGKILL)
+    wait_for(lambda: not services.dispatcher.fork_server, what="the end of the fork server")
+    started = wait_for(lambda: starting.start_fork_server() and fork_server_here())
+    worker = services.dispatcher.launcher.start(
+        "cardan.service.compute.worker", WorkerLimits(2**32)
+    )
+    worker.kill()
+    assert fork_server_here() == started
+
+
 def test_slots_survive_a_fork_server_that_dies_while_it_starts_their_workers(tmp_path):
     settings = Settings(data=tmp_path / "data", workers=2)
     launcher = WorkerLauncher()
@@ -181,7 +194,7 @@ def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
 class EndsThreads:
     """A queue that ends the thread which asks it."""
 
-    def recover(self, *, everything: bool) -> None:
+    def recover(self, *, everything: bool, service: str) -> None:
         raise SystemExit
 
 

@@ -7,13 +7,14 @@ import socket
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from cardan.service.keys import COOKIE_SECONDS, Key, KeyTextError, find_cookie, parse_key
-from tests.service.real_server import DROP, ROOT, Server, long_scene, wait_for
+from tests.service.real_server import DROP, ROOT, Server, long_scene, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -235,6 +236,31 @@ def test_half_open_connections_are_closed(guarded):
     rest = b"".join(iter(lambda: kept.recv(10_000), b""))
     assert b"HTTP/1.1 408" in rest
     kept.close()
+
+
+def test_an_answer_that_nobody_takes_is_given_up(own_server):
+    own_server.environ["CARDAN_UNREAD_S"] = "2"
+    own_server.start()
+    scene = DROP | {"simulation": {"dt": 0.002, "duration": 20.0}}
+    scene["record"] = DROP["record"] | {"every": 1}
+    with own_server.client() as client:
+        where = run_to_end(client, scene)["links"]["trajectory"]
+        whole = client.get(where, params={"format": "json"})
+        # more than both ends of a socket hold
+        assert len(whole.content) > 8_000_000
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect(address(own_server))
+            deaf.sendall(f"GET {where}?format=json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            mine = deaf.getsockname()[1]
+
+            def stands():
+                there = psutil.Process(own_server.process.pid).net_connections("tcp")
+                return any(one.raddr and one.raddr.port == mine for one in there)
+
+            assert stands()
+            wait_for(lambda: not stands(), 60, "the end of the connection")
+        assert client.get(where, params={"format": "json"}).content == whole.content
 
 
 def test_a_body_that_stalls_is_refused(guarded):

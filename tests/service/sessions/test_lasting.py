@@ -2,12 +2,15 @@
 
 import os
 import random
+import shutil
 import signal
+import socket
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
+import orjson
 import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -297,6 +300,46 @@ def test_a_command_is_done_once_when_the_worker_dies_at_any_moment(tmp_path: Pat
         log = service.http.get(f"/sessions/{session}/commands").json()["items"]
         assert [one["number"] for one in log] == list(range(1, 10))
         assert hash_at_the_end(service.http, session) == expected
+
+
+def test_a_session_whose_files_are_gone_says_so(service: Service, session: str):
+    service.http.post(f"/sessions/{session}:step", json={"n": 10})
+    shutil.rmtree(service.sessions.get(session).folder.path)
+    for answer in (
+        service.http.get(f"/sessions/{session}/scene"),
+        service.http.post(f"/sessions/{session}:fork", json={}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (409, "session_unusable"), answer.text
+    # it lives, and ends, as it did
+    assert service.http.post(f"/sessions/{session}:step", json={"n": 10}).status_code == 200
+    assert service.http.delete(f"/sessions/{session}").status_code == 204
+
+
+def test_a_session_whose_client_left_before_it_began_ends(tmp_path: Path):
+    body = orjson.dumps({"scene": "pile"})
+    head = (
+        f"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n"
+    )
+    closed = tmp_path / "sessions" / "closed.json"
+    with serving(tmp_path) as service:
+        # who has a key can ask again
+        for number, more in enumerate(("Idempotency-Key: again\r\n\r\n", "\r\n")):
+            spare = wait_until(lambda: service.sessions.spare.pid, "a spare worker")
+            os.kill(spare, signal.SIGSTOP)
+            with socket.create_connection(("127.0.0.1", service.port)) as client:
+                client.sendall(f"{head}{more}".encode() + body)
+                wait_until(
+                    lambda least=number: len(service.sessions.all()) > least,
+                    "a session that starts",
+                )
+            os.kill(spare, signal.SIGCONT)
+        wait_until(lambda: closed.exists() and b'"deleted"' in closed.read_bytes(), "an end", 30.0)
+        key = {"Idempotency-Key": "again", "Content-Type": "application/json"}
+        found = service.http.post("/sessions", content=body, headers=key)
+        assert found.headers.get("idempotency-replayed") == "true", found.text
+        alive = service.http.get("/sessions").json()["items"]
+        assert [one["id"] for one in alive] == [found.json()["id"]]
 
 
 def test_a_bundle_is_computed_again_to_the_same_bits(service: Service):

@@ -1,5 +1,9 @@
 """The protocol at its edges: resuming, wrong messages, foreign clients, deaf viewers, closing."""
 
+import asyncio
+import itertools
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from cardan.schemas.frame import FrameFlags, FrameKind
+from cardan.service.streams.viewer import Viewer
 
 from .conftest import SCENE, Service
 
@@ -231,3 +236,34 @@ def test_a_repeated_request_gets_the_first_session(service: Service):
     service.http.delete(f"/sessions/{first.json()['id']}").raise_for_status()
     gone = post(text)
     assert (gone.status_code, gone.json()["code"]) == (410, "session_closed")
+
+
+def test_a_flood_of_messages_leaves_the_event_loop_to_others(
+    service: Service, session: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Messages that lie ready together are taken one in a turn of the loop."""
+    messages, sent, turn, seen = 2000, threading.Event(), itertools.count(), list[int]()
+    now = [0]
+    acknowledge = Viewer.acknowledge
+
+    def tick(loop: asyncio.AbstractEventLoop) -> None:
+        now[0] = next(turn)
+        if len(seen) < messages:
+            loop.call_soon(tick, loop)
+
+    def spy(viewer: Viewer, sequence: int) -> None:
+        if not seen:
+            # until all of them have come
+            assert sent.wait(60.0)
+            tick(asyncio.get_running_loop())
+        seen.append(now[0])
+        acknowledge(viewer, sequence)
+
+    monkeypatch.setattr(Viewer, "acknowledge", spy)
+    with service.watch(session) as viewer:
+        for _ in range(messages):
+            viewer.send({"op": "ack", "sequence": 0})
+        sent.set()
+        viewer.do("live")
+    assert len(seen) == messages
+    assert max(Counter(seen).values()) <= 2

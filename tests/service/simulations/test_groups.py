@@ -4,12 +4,15 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from sqlalchemy.dialects.sqlite.base import dialect
+from sqlalchemy.schema import CreateTable
 
+from cardan.service.simulations.migrations import CHANGES, TABLES
 from cardan.service.simulations.pace import MOST_RUNS, Pace
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
-from cardan.service.simulations.tables import VERSION, open_database
+from cardan.service.simulations.tables import VERSION, metadata, open_database
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1})
 BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})
@@ -122,12 +125,25 @@ def test_a_recording_is_adopted_by_the_run_that_lacks_it(desk):
     assert desk.catalog.run(run)["result"] == "made"
 
 
+def make_file_of(version, file):
+    """The tables of a version, with what those of version 1 held."""
+    file.executescript(VERSION_1.read_text(encoding="utf-8"))
+    for number in range(2, version + 1):
+        for change in CHANGES.get(number, ()):
+            file.execute(change.statement)
+        for name in TABLES.get(number, ()):
+            file.execute(str(CreateTable(metadata.tables[name]).compile(dialect=dialect())))
+    file.execute(f"PRAGMA user_version={version}")
+
+
+@pytest.mark.parametrize("version", range(1, VERSION))
 @pytest.mark.parametrize("marked", [True, False])
-def test_a_database_of_version_1_is_migrated_and_goes_on(tmp_path, marked):
+def test_a_database_of_an_earlier_version_is_migrated_and_goes_on(tmp_path, version, marked):
     path = tmp_path / "queue.sqlite3"
     with sqlite3.connect(path) as file:
-        file.executescript(VERSION_1.read_text(encoding="utf-8"))
-        file.execute(f"PRAGMA user_version={1 if marked else 0}")
+        make_file_of(version, file)
+        if not marked:
+            file.execute("PRAGMA user_version=0")
         before = file.execute("SELECT id, state FROM runs ORDER BY seq").fetchall()
         batch = file.execute("SELECT id FROM batches").fetchone()[0]
     queue = Queue(open_database(path))

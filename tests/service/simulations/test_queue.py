@@ -82,6 +82,15 @@ def test_leases_that_ended_are_taken_back_and_others_are_not(desk):
     assert desk.state(run) == "starting"
 
 
+def test_a_service_takes_no_runs_from_itself_whatever_the_clock_says(desk):
+    queue = Queue(desk.open(), lease_s=-3600.0)
+    run = desk.simulation()
+    claim = queue.claim("service_a/0")
+    assert queue.recover(everything=False, service="service_a") == []
+    assert queue.renew(claim) is RunState.STARTING
+    assert queue.recover(everything=False, service="service_b") == [run]
+
+
 def test_lost_workers_are_forgiven_twice(desk):
     run = desk.simulation()
     for attempt in (1, 2):
