@@ -20,11 +20,6 @@ Array = NDArray[np.float64]
 START_WAY, START_TURN = 1e-6, 1e-6
 
 
-def no_motion() -> PrescribedMotion:
-    """The motions of a scene without prescribed ones."""
-    return joined([], [])
-
-
 def position_pieces(times: Array, positions: Array, cubic: bool) -> Array:
     """(k, 4, 3): coefficients p0 ... p3 of each interval, then of rest at the last sample."""
     from scipy.interpolate import CubicSpline

@@ -38,7 +38,7 @@ def responses(scene: Scene) -> list[Response]:
 
 
 def passing_bodies(scene: Scene) -> dict[str, str]:
-    """Names of the bodies that are not always present, with the first JSON Pointer that says why."""
+    """Names of the bodies that are not always present, with the JSON Pointer of the reason."""
     found: dict[str, str] = {}
     for i, body in enumerate(scene.bodies):
         said = {"present": not body.present}

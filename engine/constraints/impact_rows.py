@@ -13,17 +13,16 @@ from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.constraints.motor_targets import is_stepped, position_rate, speed_over
 from cardan.engine.constraints.row import belong_to_joint, start_row
-from cardan.engine.world.model import MOTOR_POSITION, MOTOR_VELOCITY, Model
+from cardan.engine.world.model import MOTOR_POSITION, MOTOR_VELOCITY
 from cardan.engine.world.rows import ROW_MOTOR, SLOT_MOTOR
-from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
 
 @kernel
-def drives_at_once(model: Model, state: State, j: int, axis: int) -> bool:
+def drives_at_once(world: World, j: int, axis: int) -> bool:
     """Whether a motor is rigid and its force has no bound: its speed jumps when it starts."""
-    joints = model.joints
-    kind, bound = joints.motor_kind[j, axis], state.motor_max_force[j, axis]
+    joints = world.model.joints
+    kind, bound = joints.motor_kind[j, axis], world.state.motor_max_force[j, axis]
     if math.isnan(bound):
         bound = joints.motor_max_force[j, axis]
     rigid = not is_elastic(joints.motor_stiffness[j], axis)
@@ -59,7 +58,7 @@ def write_starts(world: World) -> None:
         if not has_rows(joints, model.bodies.kind, state, j):
             continue
         for axis in range(n_coordinates(joints.kind[j])):
-            if drives_at_once(model, state, j, axis):
+            if drives_at_once(world, j, axis):
                 write_start(world, j, axis)
 
 

@@ -12,6 +12,7 @@ from cardan.engine.spatial.rotation import exponential, logarithm
 from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, scale
 from cardan.engine.world.model import BALL, Joints, Model, Targets
 from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 # share of half a step within which a jump of a target counts as at its end
 BESIDE = 1e-6
@@ -92,8 +93,9 @@ def speed_over(state: State, model: Model, j: int, axis: int, begin: float, end:
 
 
 @kernel
-def speed_jumps(state: State, model: Model, j: int, axis: int, h: float) -> bool:
+def speed_jumps(world: World, j: int, axis: int) -> bool:
     """Whether `speed_over` the first half of a step differs from that over the half before it."""
+    state, model, h = world.state, world.model, world.options.time_step
     if state.step[0] == 0 or not is_stepped(state, model, j, axis):
         return False
     now = state.time[0]

@@ -29,8 +29,6 @@ Array = NDArray[np.float64]
 
 # moments that are compared, evenly spread, at most
 MOMENTS = 200
-# share of the scene's size within which answers count as the same
-TOLERANCE = 0.01
 # two answers that are closer than this share of the tolerance need no third
 CLEAR = 1e-3
 # orders that errors are extrapolated by: that of impacts and of smooth motion

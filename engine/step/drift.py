@@ -76,8 +76,8 @@ def has_default_drift(options: StepOptions) -> bool:
 def free_from(world: World) -> float:
     """Time [s] from which gravity alone acts on all bodies of this run; inf: never.
 
-    No joints, force elements, hand or trees, no pair of shapes that may touch; then the end of the
-    last commanded wrench.
+    If there are no joints, force elements, grab or trees and no two shapes may touch, it is the end
+    of the last commanded wrench.
     """
     model, state = world.model, world.state
     if len(model.joints.kind) + len(model.forces.kind) + len(model.tree.kind) > 0:

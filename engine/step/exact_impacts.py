@@ -111,7 +111,7 @@ def next_part(world: World) -> bool:
     while clock.impacts[0] < clock.impacts[1]:
         clock.impacts[0] += 1
         set_part(world, clock.left[0], 1)
-        # what is nowhere meets nothing
+        # bodies without a finite position meet nothing
         if first_bad_body(world.model.bodies, state) >= 0 or not predict_contacts(world):
             return False
         most = SEARCHES + SEARCHES_PER_CONTACT * world.work.contacts.count[0]

@@ -18,8 +18,7 @@ from cardan.engine.problem.assemble import write_friction_law
 from cardan.engine.step.clock import set_part
 from cardan.engine.step.find_contacts import find_contacts
 from cardan.engine.trees.impulses import book_supports
-from cardan.engine.world.model import MOTOR_VELOCITY, Model
-from cardan.engine.world.state import State
+from cardan.engine.world.model import MOTOR_VELOCITY
 from cardan.engine.world.world import World
 
 # share of a step in which contacts yield while drives start: gaps do not close in it
@@ -53,12 +52,12 @@ def book_instant(world: World) -> None:
 
 
 @kernel
-def has_start(model: Model, state: State) -> bool:
+def has_start(world: World) -> bool:
     """Whether any motor drives at once."""
-    joints = model.joints
+    joints = world.model.joints
     for j in range(joints.kind.shape[0]):
         for axis in range(n_coordinates(joints.kind[j])):
-            if drives_at_once(model, state, j, axis):
+            if drives_at_once(world, j, axis):
                 return True
     return False
 
@@ -66,13 +65,12 @@ def has_start(model: Model, state: State) -> bool:
 @kernel
 def has_jump(world: World) -> bool:
     """Whether the target of a motor that drives at once, a step function, jumps at this time."""
-    model, state, h = world.model, world.state, world.options.time_step
-    joints = model.joints
+    joints = world.model.joints
     for j in range(joints.kind.shape[0]):
         for axis in range(n_coordinates(joints.kind[j])):
             if joints.motor_kind[j, axis] != MOTOR_VELOCITY:
                 continue
-            if drives_at_once(model, state, j, axis) and speed_jumps(state, model, j, axis, h):
+            if drives_at_once(world, j, axis) and speed_jumps(world, j, axis):
                 return True
     return False
 
@@ -83,7 +81,7 @@ def start_drives(world: World) -> bool:
 
     Check   tests/references/test_driven_mechanisms.py
     """
-    if not has_start(world.model, world.state):
+    if not has_start(world):
         return True
     set_part(world, INSTANT * world.options.time_step, 0)
     found = find_contacts(world)

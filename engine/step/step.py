@@ -88,7 +88,7 @@ def drift_kick_drift(world: World) -> bool:
 
 @kernel
 def begin_step(world: World) -> bool:
-    """Who takes part in the step, and what velocities and targets that were set lead to.
+    """Begin a step: bodies wake, and velocities and targets that were set take effect.
 
     False: room is short.
     """
@@ -200,8 +200,8 @@ def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
 
     Due steps are recorded in the samples; one that finds no room there is done but not recorded.
     Without a step to do (0), contacts are found at the present poses, and nothing else is done;
-    LOOK_AHEAD begins the next step (`look_ahead`), in a world that nobody goes on with; PROJECT
-    projects velocities that were set, for integrators of smooth motion.
+    LOOK_AHEAD begins the next step (`look_ahead`), in a copy of a world; PROJECT projects
+    velocities that were set, for integrators of smooth motion.
     Returns the number of steps done; report.status says why there were fewer.
     """
     world, samples = struct_of(handle), struct_of(samples_handle)

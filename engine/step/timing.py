@@ -1,6 +1,6 @@
 """Time spent in each phase of a step.
 
-A look at the clock costs as much as a small phase: in a long run only every eighth step is timed.
+Reading the clock costs as much as a small phase: in a long run only every eighth step is timed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A step is a transaction: it is done, or the state is as it was and room has to grow.
+"""A step is a transaction: it completes, or the state is unchanged and the room has to grow.
 
 Room runs out in one place only, where contacts are found (find_contacts.py). Until then a step has
 changed little; what is large, contact caches and impulses of joints, is overwritten by the kick and

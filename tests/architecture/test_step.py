@@ -18,7 +18,6 @@ ROOMS = {
 OF_PARTS = {
     "broad_phase", "narrow_phase", "settle_contacts",
     "record_extremes", "add_impulse", "book_row_impulses",
-    "drives_at_once", "speed_jumps",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from cardan.engine.build.forces import empty_forces
 from cardan.engine.build.joints import empty_joints
 from cardan.engine.build.mesh import build_mesh, mesh_arrays
 from cardan.engine.build.options import build_options
-from cardan.engine.build.prescribed import no_motion
+from cardan.engine.build.prescribed import joined
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.build.triggers import build_triggers
@@ -228,7 +228,7 @@ class World:
             empty_forces(0, n),
             meshes,
             no_tree(n + 1, 0),
-            no_motion(),
+            joined([], []),
             build_triggers(NOTHING, {}),
         )
         cap = self.max_contacts

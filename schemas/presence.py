@@ -1,3 +1,0 @@
-"""Which bodies of a scene are not always there."""
-
-OPS = ("appear", "vanish")
