@@ -16,6 +16,20 @@ export class ProblemError extends Error {
   }
 }
 
+/** What no answer means. @param {string} asked @returns {Problem} */
+function unreachable(asked) {
+  return { title: "The server does not answer", code: "unreachable", retryable: true, detail: `No answer from ${location.origin} to ${asked}. Is the service still running?` };
+}
+
+/**
+ * What a person is told of an error: of the API, or of a part of the page that is loaded when it is first used and did not come.
+ * @param {unknown} error @returns {Problem | null} null: a fault of the page
+ */
+export function problemOf(error) {
+  if (error instanceof ProblemError) return error.problem;
+  return error instanceof TypeError && /import/i.test(error.message) ? unreachable("what this part of the page needs") : null;
+}
+
 /**
  * @param {string} method
  * @param {string} path below /v1
@@ -33,8 +47,7 @@ export async function request(method, path, body, accept = "application/json", m
   try {
     response = await fetch(BASE + path, { method, headers, body: form || body === undefined ? body : JSON.stringify(body) });
   } catch {
-    throw new ProblemError({ title: "The server does not answer", code: "unreachable", retryable: true,
-      detail: `No answer from ${location.origin} to ${method} ${BASE}${path}. Is the service still running?` });
+    throw new ProblemError(unreachable(`${method} ${BASE}${path}`));
   }
   if (!response.ok) throw new ProblemError(await readProblem(response));
   return response;
@@ -116,7 +129,7 @@ export async function importModel(files, { root, ground }) {
 
 /**
  * @param {unknown} scene a scene document or the name of an example
- * @param {{paused?: boolean, speed?: number | null}} options
+ * @param {{paused?: boolean, speed?: number | null, overrides?: Record<string, unknown>}} options
  * @returns {Promise<SessionInfo>}
  */
 export async function createSession(scene, options) {
@@ -157,6 +170,11 @@ export async function getSnapshots(id) {
 /** @param {string} id @returns {Promise<Record<string, unknown>>} */
 export async function getSessionState(id) {
   return (await request("GET", `/sessions/${id}/state`)).json();
+}
+
+/** @param {string} id @param {number | null} step null: of the step ahead @returns {Promise<{rows: import("./residuals.js").ProblemRow[]}>} */
+export async function getSessionProblem(id, step) {
+  return (await request("GET", `/sessions/${id}/problem${step === null ? "" : `?step=${step}`}`)).json();
 }
 
 /** @param {string} id @returns {Promise<import("./types.js").RunSummary>} of the run so far */

@@ -37,7 +37,10 @@ const ALONE = new THREE.Color("#aab4bc");
  * @typedef {{mesh: THREE.InstancedMesh, parts: Part[], opacity: number, hidden: boolean}} Group
  */
 
-/** @type {Record<string, {geometry: () => THREE.BufferGeometry, marks: "octants" | "quadrants" | "none"}>} */
+/** Shapes of one kind beyond which they are drawn with fewer triangles. */
+const MANY = 2000;
+
+/** @type {Record<string, {geometry: (coarse: boolean) => THREE.BufferGeometry, marks: "octants" | "quadrants" | "none"}>} */
 const KINDS = {
   ball: { geometry: ball, marks: "octants" },
   box: { geometry: box, marks: "none" },
@@ -82,6 +85,8 @@ export class Bodies {
     this.selected = -1;
     /** @type {Int32Array | null} number of the island of each body, while islands are shown */
     this.islands = null;
+    /** @type {(THREE.Color | null)[] | null} of each body by what misses its law there, while that is shown */
+    this.heat = null;
     /** @type {Uint8Array} */
     this.asleep = new Uint8Array(scene.bodies.length);
     let moving = 0;
@@ -143,8 +148,16 @@ export class Bodies {
     this.paint();
   }
 
+  /** @param {(THREE.Color | null)[] | null} colours see heat.js; null: not shown */
+  setHeat(colours) {
+    if (colours === this.heat) return;
+    this.heat = colours;
+    this.paint();
+  }
+
   /** @param {Part} part */
   baseColor(part) {
+    if (this.heat) return this.heat[part.body] ?? ALONE;
     if (!this.islands) return part.color;
     const island = this.islands[part.body];
     return island < 0 ? ALONE : new THREE.Color(PALETTE[island % (PALETTE.length - 1)]);
@@ -174,7 +187,7 @@ export class Bodies {
 /** @param {Look} look @param {Shape} shape @param {Part[]} parts @param {THREE.Material} depth @returns {Group} */
 function makeGroup({ kind, marked, opacity, hidden }, shape, parts, depth) {
   const known = KINDS[kind];
-  const geometry = known ? known.geometry() : individual(shape);
+  const geometry = known ? known.geometry(parts.length > MANY) : individual(shape);
   const stretch = new Float32Array(parts.flatMap((part) => part.stretch));
   geometry.setAttribute("stretch", new THREE.InstancedBufferAttribute(stretch, 3));
   const mesh = new THREE.InstancedMesh(geometry, bodyMaterial((marked && known?.marks) || "none"), parts.length);

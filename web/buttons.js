@@ -21,6 +21,7 @@ export function wireButtons(page) {
   click("theme", () => page.theme.toggle());
   click("help", async () => {
     byId("help-dialog", HTMLDialogElement).showModal();
+    (await import("./key_settings.js")).showKeys(byId("help-keys", HTMLElement), page.bindings);
     (await import("./manual.js")).showLinks(byId("help-links", HTMLElement));
   });
   click("compare-with", async () => (await import("./compare_dialog.js")).openCompare(page));

@@ -43,6 +43,10 @@ const STANDARD = [
     { label: "Coulomb", value: solver((s) => s.coulombError || NaN) },
     { label: "joints", value: solver((s) => s.jointPositionError || NaN) },
   ] },
+  { title: "Iterations, rows", has: hasSolver, counts: true, folded: true, curves: [
+    { label: "iterations", value: solver((s) => s.iterations) },
+    { label: "rows", value: solver((s) => s.rows), scale: "right" },
+  ] },
 ];
 
 export class Charts {
@@ -120,7 +124,7 @@ export class Charts {
   }
 
   get needs() {
-    return { contacts: this.keys.some((key) => /^(difference:)?contact:/.test(key)), joints: this.keys.some((key) => /^(difference:)?(q|qd|motor)\d:/.test(key)) };
+    return { contacts: this.keys.some((key) => /^(difference:)?contact:/.test(key)), joints: this.keys.some((key) => /^(difference:)?(q|qd|motor|power)\d:/.test(key)) };
   }
 
   /** @param {Plot} plot */

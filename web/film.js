@@ -70,4 +70,11 @@ function paint(view, sheet) {
   sheet.fillStyle = light;
   sheet.fillRect(0, 0, width, height);
   sheet.drawImage(view.stage.canvas, 0, 0, width, height);
+  const ratio = width / view.stage.host.clientWidth;
+  Object.assign(sheet, { font: `600 ${Math.round(12 * ratio)}px ${themeColor("font")}`, textAlign: "center", textBaseline: "middle", strokeStyle: themeColor("panel"), lineWidth: 3 * ratio });
+  for (const { text, x, y, mark } of view.extras?.names.shown ?? []) {
+    sheet.fillStyle = themeColor(mark === "failure" ? "bad" : "text");
+    sheet.strokeText(text, x * ratio, y * ratio);
+    sheet.fillText(text, x * ratio, y * ratio);
+  }
 }

@@ -32,12 +32,17 @@ export function brief(value) {
   return minus(String(+value.toPrecision(3)));
 }
 
+/** Behind the point of a tick. */
+const MOST_DIGITS = 4;
+
 /** Ticks in words, with the digits that tell neighbours apart. @param {(number | null)[]} ticks null: no label */
 export function tickLabels(ticks) {
   const at = (/** @type {number} */ digits) => ticks.map((tick) => (tick === null ? "" : short(tick, digits)));
-  const words = at(0);
-  const shown = words.filter((word) => word);
-  return new Set(shown).size === shown.length ? words : at(1);
+  for (let digits = 0; ; digits += 1) {
+    const words = at(digits);
+    const shown = words.filter((word) => word);
+    if (new Set(shown).size === shown.length || digits === MOST_DIGITS) return words;
+  }
 }
 
 /** @param {number} tick @param {number} digits behind the point of an exponential */

@@ -20,8 +20,8 @@ function showOnly(view, ours) {
 }
 
 /** @param {View} view @param {boolean} ours @param {boolean} theirs */
-function setVisible({ bodies, links, overlays, flashes, tracks, spots, ghost }, ours, theirs) {
-  for (const part of [bodies, overlays, flashes, tracks, spots]) if (part) part.root.visible = ours;
+function setVisible({ bodies, links, overlays, flashes, extras, spots, ghost }, ours, theirs) {
+  for (const part of [bodies, overlays, flashes, extras, spots]) if (part) part.root.visible = ours;
   if (links) links.root.visible = ours && links.root.count > 0;
   if (ghost) ghost.root.visible = theirs && ghost.there;
 }

@@ -13,7 +13,8 @@
  *     cardan.limits()       of the joints that are shown: {joint, kind, lower, upper, value, stopped} of each range [rad or m]
  *     cardan.trust()        {horizon, step, errors, words}: how far the curves can be believed, or null
  *     cardan.series(i)      the numbers behind plot i: {times, values}
- *     cardan.drawn()        how many rods between joints and bodies, and marks at the anchors of joints, are drawn
+ *     cardan.drawn()        how many rods between joints and bodies, marks at the anchors of joints, and forces of motors are drawn
+ *     cardan.heat()         colour of each body by what misses its law there, as hex digits; null while not shown
  *     cardan.ticks(i)       words at the left axis of plot i
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
  *     cardan.ghost(name)    position of a body as the ghost draws it, or null
@@ -76,7 +77,8 @@ export function installHooks(page) {
       page.painter ??= new (await import("./painter.js")).Painter();
       return page.painter.paint(scene, theme);
     },
-    drawn: () => ({ rods: page.view.links?.root.count ?? 0, anchors: page.view.overlays?.dots.anchor.mesh.count ?? 0 }),
+    heat: () => page.view.extras?.heat.colours?.map((/** @type {import("three").Color | null} */ colour) => colour?.getHexString() ?? null) ?? null,
+    drawn: () => ({ rods: page.view.links?.root.count ?? 0, anchors: page.view.overlays?.dots.anchor.mesh.count ?? 0, drives: page.view.extras?.drives.arrows.mesh.count ?? 0 }),
     ticks: (/** @type {number} */ index) => page.charts.standard[index].ticks,
     series(/** @type {number} */ index) {
       const { times, values } = page.charts.standard[index].series;

@@ -145,7 +145,8 @@ function jointFacts(joint, index, numbers) {
     facts.push([`${units.q === "m" ? "Travel" : "Angle"}${tail}`, quantity(row.q, units.q), `q${row.coordinate}:${joint.name}`]);
     if (units.q === "rad") facts.push([`in degrees${tail}`, quantity((row.q * 180) / Math.PI, "°")]);
     facts.push([`Rate${tail}`, quantity(row.qd, units.qd), `qd${row.coordinate}:${joint.name}`]);
-    if (joint.motor || joint.motor2 || joint.motor3) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force), `motor${row.coordinate}:${joint.name}`]);
+    if (joint.motor || joint.motor2 || joint.motor3) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force), `motor${row.coordinate}:${joint.name}`],
+      [`Power${tail}`, quantity(row.motorForce * row.qd, "W"), `power${row.coordinate}:${joint.name}`]);
   }
   for (const [i, limits] of [joint.limits, joint.limits2, joint.limits3].entries()) {
     if (limits && joint.type !== "ball") facts.push([`Limits${i ? ` ${i + 1}` : ""}`, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity, coordinateUnits(joint, i).q)}`]);
@@ -156,6 +157,12 @@ function jointFacts(joint, index, numbers) {
   if (joint.pitch) facts.push(["Pitch", quantity(joint.pitch, "m")]);
   if (joint.breaking_force) facts.push(["Breaks at", quantity(joint.breaking_force, joint.type === "gear" ? "N·m" : "N")]);
   return facts;
+}
+
+/** How far the momentum of a scene that nothing pushes has drifted so far. @param {RunSummary | null} summary @returns {Facts} */
+function momentumFacts(summary) {
+  const { max_linear_drift: linear = null, max_angular_drift: angular = null } = summary?.momentum ?? {};
+  return linear === null ? [] : [["Momentum drift", quantity(linear, "N·s")], ["Angular drift", quantity(angular, "N·m·s")]];
 }
 
 /** @param {Scene} scene @param {Numbers} numbers @param {RunSummary | null} summary @returns {Facts} */
@@ -173,5 +180,6 @@ function solverFacts(scene, { solver, energy }, summary) {
     ["Time per step", quantity(solver?.stepUs, "µs")],
     ["Kinetic energy", quantity(energy?.kinetic, "J")],
     ["Total energy", quantity(energy?.total, "J")],
+    ...momentumFacts(summary),
   ];
 }

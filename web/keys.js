@@ -7,9 +7,24 @@
  * @property {string} shown     how the help names it
  * @property {string} does
  * @property {() => unknown} run
+ * @property {{key: string, shift?: boolean, shown: string}} [first]  what it was before a person chose another key
+ *
+ * @typedef {{off: boolean, keys: Record<string, {key: string, shift?: boolean, shown: string}>}} Choices  keys: by what they do
  */
 
-const MOUSE = [
+const KEPT = "cardan.keys";
+
+/** @type {Choices} of this browser */
+export let choices = { off: false, keys: {}, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
+
+/** @param {Choices} chosen */
+export function keepChoices(chosen) {
+  choices = chosen;
+  localStorage.setItem(KEPT, JSON.stringify(chosen));
+}
+
+/** @type {[name: string, does: string][]} */
+export const GESTURES = [
   ["Drag", "turn"], ["Right drag", "move"], ["Wheel", "zoom to the pointer"], ["Click", "select a body"],
   ["Double click", "frame a body"], ["Ctrl + drag", "pull a body by a spring"], ["Finger at rest", "pull a body by a spring"], ["Ctrl + K", "find a command"],
 ];
@@ -25,6 +40,10 @@ function taken(target, key) {
 
 /** @param {Binding[]} bindings @param {() => unknown} onPalette for Ctrl+K, wherever the focus is but in a dialog */
 export function listen(bindings, onPalette) {
+  for (const binding of bindings) {
+    const { key, shift, shown } = binding;
+    Object.assign(binding, { first: { key, shift, shown } }, choices.keys[binding.does]);
+  }
   window.addEventListener("keydown", (event) => {
     const key = event.key.toLowerCase();
     if ((event.ctrlKey || event.metaKey) && key === "k" && !document.querySelector("dialog[open]")) {
@@ -32,15 +51,10 @@ export function listen(bindings, onPalette) {
       onPalette();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || taken(event.target, key)) return;
+    if (choices.off || event.ctrlKey || event.metaKey || event.altKey || taken(event.target, key)) return;
     const found = bindings.find((binding) => binding.key === key && (binding.shift ?? event.shiftKey) === event.shiftKey);
     if (!found) return;
     event.preventDefault();
     found.run();
   });
-}
-
-/** @param {Binding[]} bindings @returns {[string, string][]} name and meaning of every key and gesture */
-export function describe(bindings) {
-  return [...bindings.map((binding) => /** @type {[string, string]} */ ([binding.shown, binding.does])), .../** @type {[string, string][]} */ (MOUSE)];
 }

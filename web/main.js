@@ -10,7 +10,7 @@ import * as api from "./api.js";
 import { keyBindings } from "./bindings.js";
 import { wireButtons } from "./buttons.js";
 import { Charts } from "./charts.js";
-import { byId, make } from "./dom.js";
+import { byId } from "./dom.js";
 import { seconds } from "./format.js";
 import { Gallery } from "./gallery.js";
 import { GrabTool } from "./grab.js";
@@ -19,7 +19,7 @@ import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
 import { Late } from "./late.js";
-import { commandAt, listen } from "./listen.js";
+import { commandAt, listen, tellFailures } from "./listen.js";
 import { showProblem } from "./messages.js";
 import { Motors } from "./motors.js";
 import { Opening } from "./opening.js";
@@ -63,7 +63,7 @@ export class Page {
     this.late = new Late(this);
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt, true), () => this.backfill());
     this.transport = new Transport(() => this.session);
-    this.readouts = new Readouts();
+    this.readouts = new Readouts(() => this.session);
     this.opening = new Opening(this);
     /** @type {Promise<import("./scene_dialog.js").SceneDialog> | null} loaded when it is opened */
     this.sceneDialog = null;
@@ -86,10 +86,10 @@ export class Page {
     wireButtons(this);
     this.bindings = keyBindings(this);
     keys.listen(this.bindings, async () => (await import("./palette.js")).openPalette(this));
-    byId("help-keys", HTMLElement).append(...keys.describe(this.bindings).flatMap(([name, does]) => [make("dt", {}, name), make("dd", {}, does)]));
   }
 
   async start() {
+    tellFailures();
     requestAnimationFrame((now) => this.draw(now));
     this.outline.draw();
     const listing = this.listExamples();
@@ -150,7 +150,7 @@ export class Page {
   /** @param {Parameters<import("./sessions_dialog.js").SessionsDialog["open"]>} why */
   async openSessions(...why) {
     const { SessionsDialog } = await import("./sessions_dialog.js");
-    this.sessionsDialog ??= new SessionsDialog(() => this.session?.id ?? null, (id) => this.opening.join(id, null, { push: true }));
+    this.sessionsDialog ??= new SessionsDialog(() => this.session?.id ?? null, (id) => this.opening.join(id, null, { push: true }), showProblem);
     return this.sessionsDialog.open(...why);
   }
 
@@ -177,6 +177,7 @@ export class Page {
     this.late.comparison?.end();
     this.example = example;
     this.selection = null;
+    this.toggles.restore();
     this.view.open(scene);
     this.outline.open(scene);
     this.outline.mark(null);
@@ -190,10 +191,11 @@ export class Page {
     this.gallery?.mark(example);
     const name = scene.name || example || "unnamed scene";
     byId("scene-name", HTMLElement).textContent = name;
+    for (const id of ["bottom", "stage-tools"]) byId(id, HTMLElement).inert = false;
     document.title = `${name} – Cardan`;
     this.readouts.connection = session.stored ? "open" : "connecting";
     listen(this, session);
-    this.session = session;
+    this.session = this.view.session = session;
     if (!session.stored) this.readLog(session);
     if (session.edge.step > 0) await this.backfill();
   }
@@ -206,6 +208,8 @@ export class Page {
     const body = scene.bodies.findIndex((one) => one.name === failure.body);
     showProblem({ title: `The simulation failed${failure.time === undefined ? "" : ` at ${seconds(failure.time)}`}`, code: failure.code ?? "engine_diverged", detail: failure.message ?? failure.detail });
     if (body < 0) return;
+    this.view.markFailure(body, session.edge.step);
+    this.toggles.lend("forces");
     this.select({ kind: "body", index: body });
     requestAnimationFrame(() => this.view.frameBodies([body]));
   }
@@ -276,7 +280,7 @@ export class Page {
     session.setNeeds({
       friction: this.view.shown.friction,
       contacts: this.view.showsContacts || this.selection?.kind === "body" || plotted.contacts,
-      joints: this.motors.rows.length > 0 || this.late.pose?.needs || this.selection?.kind === "joint" || plotted.joints,
+      joints: this.motors.rows.length > 0 || this.view.shown.motors || this.late.pose?.needs || this.selection?.kind === "joint" || plotted.joints,
     });
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.pinned = this.charts.keys;
@@ -315,8 +319,9 @@ export class Page {
 
   /** @param {unknown} error */
   failed(error) {
-    if (error instanceof api.ProblemError) showProblem(error.problem);
-    else throw error;
+    const problem = api.problemOf(error);
+    if (!problem) throw error;
+    showProblem(problem);
   }
 }
 

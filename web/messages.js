@@ -8,6 +8,8 @@ import { signs } from "./format.js";
 
 const NOTE_MS = 4000;
 const MAX_SHOWN = 4;
+/** Problems of a service that is away: one message for all of them, which goes when it is back. */
+const AWAY = new Set(["not_connected", "connection_lost", "unreachable"]);
 
 /** Names in backticks as code. @param {string} text @returns {(Node | string)[]} */
 function prose(text) {
@@ -30,7 +32,7 @@ export function describeFault(fault, place = fault.pointer || "/") {
 export function showProblem(problem, way = null) {
   const faults = (problem.errors ?? []).slice(0, 8);
   const facts = [problem.code, problem.request_id && `request ${problem.request_id}`, problem.retryable && "trying again may help"].filter(Boolean);
-  const box = make("div", { class: "message", "data-about": problem.detail || problem.title },
+  const box = make("div", { class: "message", "data-about": AWAY.has(problem.code ?? "") ? "away" : problem.detail || problem.title },
     make("b", {}, problem.title),
     dismiss(() => box.remove()),
     ...(problem.detail ? [make("p", {}, signs(problem.detail))] : []),
@@ -62,6 +64,11 @@ function add(box) {
   same?.remove();
   host.append(box);
   while (host.children.length > MAX_SHOWN) host.firstElementChild?.remove();
+}
+
+/** The service is back: what said that it is away goes, unless it offers something to do. */
+export function clearAway() {
+  for (const box of byId("messages", HTMLElement).querySelectorAll('[data-about="away"]')) if (!box.querySelector(".way")) box.remove();
 }
 
 export function clearMessages() {

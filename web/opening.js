@@ -6,6 +6,7 @@
  * @import {Example, SessionInfo} from "./types.js"
  */
 import * as api from "./api.js";
+import { showHint, wasHinted } from "./hint.js";
 import { keepScene, keptScene, keptSessions } from "./kept.js";
 import { clearMessages, showNote, showProblem } from "./messages.js";
 import { applyMoment, readMoment } from "./moment.js";
@@ -16,7 +17,10 @@ const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
 const OWN = "cardan.session"; // id of the session of an example that this tab made
 const GONE = [404, 410];
 
-/** @typedef {{push?: boolean, note?: string}} Way  how a scene was come to: a step of the browser's history, and what to say */
+/** Of the scene of a first visit: two minutes. */
+const RUNS_ON = { "/simulation/duration": 120 };
+
+/** @typedef {{push?: boolean, note?: string, overrides?: Record<string, unknown>}} Way  how a scene was come to: a step of the browser's history, what to say, and values by JSON Pointer in place of the scene's */
 
 export class Opening {
   /** @param {import("./main.js").Page} page */
@@ -171,7 +175,10 @@ export class Opening {
     const first = [example, ...FIRST_EXAMPLES, this.examples[0]?.name].find(known);
     const missing = example && !known(example) ? `There is no example “${example}”.` : "";
     const said = [why, missing].filter(Boolean).join(" ");
-    if (first) await this.open(first, first, { note: said && `${said} The example “${first}” is shown instead.` });
+    if (first && !said && !wasHinted()) {
+      // somebody who looks around for the first time has time to
+      if (await this.open(first, first, { overrides: RUNS_ON })) showHint();
+    } else if (first) await this.open(first, first, { note: said && `${said} The example “${first}” is shown instead.` });
     else if (said) showNote(said, { stays: true });
   }
 
@@ -187,7 +194,7 @@ export class Opening {
     clearMessages();
     this.page.gallery?.mark(example);
     try {
-      const info = await this.create(scene, example);
+      const info = await this.create(scene, example, way.overrides);
       const own = sessionStorage.getItem(OWN);
       const viewer = this.page.session?.stream.clientId ?? "";
       await this.show(info, example, way);
@@ -206,13 +213,13 @@ export class Opening {
 
   /**
    * A session, as soon as the service can start one: until then it says how far it is.
-   * @param {unknown} scene @param {string | null} example @returns {Promise<SessionInfo>}
+   * @param {unknown} scene @param {string | null} example @param {Way["overrides"]} [overrides] @returns {Promise<SessionInfo>}
    */
-  async create(scene, example) {
+  async create(scene, example, overrides) {
     const what = example ? `“${example}” starts` : "The scene starts";
     for (;;) {
       try {
-        return await this.waiting.through(this.createNow(scene), what, () => example && this.page.showComing(example));
+        return await this.waiting.through(this.createNow(scene, { paused: false, ...(overrides ? { overrides } : {}) }), what, () => example && this.page.showComing(example));
       } catch (error) {
         if (!isNotReady(error)) throw error;
         await this.waiting.untilReady(what);
@@ -220,16 +227,16 @@ export class Opening {
     }
   }
 
-  /** @param {unknown} scene @returns {Promise<SessionInfo>} */
-  async createNow(scene) {
+  /** @param {unknown} scene @param {Parameters<typeof api.createSession>[1]} options @returns {Promise<SessionInfo>} */
+  async createNow(scene, options) {
     try {
-      return await api.createSession(scene, { paused: false });
+      return await api.createSession(scene, options);
     } catch (error) {
       const own = sessionStorage.getItem(OWN);
       if (!own || !(error instanceof api.ProblemError) || error.problem.code !== "no_capacity") throw error;
       sessionStorage.removeItem(OWN);
       await api.endUnlessViewed(own, this.page.session?.stream.clientId ?? "");
-      return api.createSession(scene, { paused: false });
+      return api.createSession(scene, options);
     }
   }
 

@@ -9,7 +9,7 @@ const KEPT = "cardan.overlays";
 const TOGGLES = [
   ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"], ["friction", "Friction", "#c792ff"],
   ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["trails", "Trails", "#7dd87d"], ["boxes", "Boxes", "#8fb0cc"],
-  ["islands", "Islands", "#d9c36a"], ["collision", "Collision shapes", "#c46a6a"], ["transparent", "Transparent", ""], ["wireframe", "Wireframe", ""],
+  ["motors", "Motor forces", "#ff7ab6"], ["names", "Names", ""], ["islands", "Islands", "#d9c36a"], ["heat", "Solver errors", "#ffe9a8"], ["collision", "Collision shapes", "#c46a6a"], ["transparent", "Transparent", ""], ["wireframe", "Wireframe", ""],
 ];
 
 /** @param {View} view */
@@ -18,16 +18,22 @@ export function overlayToggles(view) {
   const state = { events: true, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
+  /** @type {Set<string>} those that are shown for one scene */
+  const lent = new Set();
   const apply = (/** @type {string} */ name) => {
     if (name in view.look) view.setLook(/** @type {keyof View["look"]} */ (name), Boolean(state[name]));
     else view.shown[/** @type {keyof View["shown"]} */ (name)] = Boolean(state[name]);
   };
-  const set = (/** @type {string} */ name, /** @type {boolean} */ on) => {
+  const show = (/** @type {string} */ name, /** @type {boolean} */ on) => {
     state[name] = on;
-    localStorage.setItem(KEPT, JSON.stringify(state));
     const input = inputs.get(name);
     if (input) input.checked = on;
     apply(name);
+  };
+  const set = (/** @type {string} */ name, /** @type {boolean} */ on) => {
+    lent.delete(name);
+    show(name, on);
+    localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(Object.entries(state).filter(([one]) => !lent.has(one)))));
   };
   byId("overlays", HTMLElement).append(...TOGGLES.map(([name, label, color]) => {
     const input = /** @type {HTMLInputElement} */ (make("input", { type: "checkbox", checked: Boolean(state[name]), "data-overlay": name }));
@@ -43,6 +49,17 @@ export function overlayToggles(view) {
     scale.setAttribute("aria-valuetext", text);
   });
   return {
+    /** For this scene alone. @param {string} name */
+    lend: (name) => {
+      if (state[name]) return;
+      lent.add(name);
+      show(name, true);
+    },
+    /** Without what was shown for one scene. */
+    restore: () => {
+      for (const name of lent) show(name, false);
+      lent.clear();
+    },
     toggle: (/** @type {string} */ name) => set(name, !state[name]),
     chosen: () => TOGGLES.map(([name]) => name).filter((name) => state[name]),
     /** @param {string[]} names those that are on; all others are off */

@@ -1,7 +1,7 @@
 /**
  * Channels of bodies and joints that can be plotted, each with a key that links can carry:
  * `position:NAME`, `velocity:NAME`, `speed:NAME`, `contact:NAME` of a body, `q0:NAME`, `qd0:NAME`,
- * `motor0:NAME` of a coordinate of a joint, `energy`. Beside another run also `difference:KEY`: this run less that one.
+ * `motor0:NAME`, `power0:NAME` of a coordinate of a joint, `energy`. Beside another run also `difference:KEY`: this run less that one.
  *
  * @import {Frame, Scene, Vec3} from "./types.js"
  * @import {Curve, PlotKind} from "./plot.js"
@@ -86,7 +86,7 @@ function bodyKind(scene, what, name) {
 
 /** @param {Scene} scene @param {string} what @param {string} name @returns {PlotKind | null} */
 function jointKind(scene, what, name) {
-  const found = /^(q|qd|motor)(\d)$/.exec(what);
+  const found = /^(q|qd|motor|power)(\d)$/.exec(what);
   const index = (scene.joints ?? []).findIndex((one) => one.name === name);
   if (!found || index < 0) return null;
   const coordinate = Number(found[2]);
@@ -97,9 +97,15 @@ function jointKind(scene, what, name) {
     q: { title: `${units.q === "m" ? "Travel" : "Angle"}${tail} of ${name} [${units.q}]`, label: units.q === "m" ? "travel" : "angle", value: (/** @type {Frame} */ frame) => row(frame)?.q ?? NaN },
     qd: { title: `Rate${tail} of ${name} [${units.qd}]`, label: "rate", value: (/** @type {Frame} */ frame) => row(frame)?.qd ?? NaN },
     motor: { title: `Motor${tail} of ${name} [${units.force}]`, label: "motor", value: (/** @type {Frame} */ frame) => row(frame)?.motorForce ?? NaN },
+    power: { title: `Power${tail} of ${name} [W]`, label: "power", value: (/** @type {Frame} */ frame) => powerOf(row(frame)) },
   };
   const { title, label, value } = kinds[/** @type {keyof typeof kinds} */ (found[1])];
   return { title, has: (frame) => frame.joints !== null, curves: [{ label, value }] };
+}
+
+/** Of a motor, into the bodies. @param {import("./types.js").JointCoordinate | undefined} row @returns {number} W */
+function powerOf(row) {
+  return row ? row.motorForce * row.qd : NaN;
 }
 
 /** @param {Frame} frame @param {number} body @returns {Vec3 | null} m, in W */

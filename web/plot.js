@@ -15,6 +15,9 @@ const DECADES = 9;
 /** Share of the times per step that the axis shows in full; rarer ones are cut, and the largest is named. */
 const COMMON = 0.99;
 
+/** Width of a digit on an axis [px]. */
+const LETTER = 6;
+
 /** Steps between the ticks of an axis that counts things. */
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5];
 
@@ -108,8 +111,8 @@ export class Plot {
       scales: { x: { time: false, range: someTime }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
       axes: [
         { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
-        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), ...(counts ? { incrs: WHOLE } : {}), size: 46, space: 26, values: (_, ticks) => (this.ticks = tickLabels(ticks)) },
-        ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => tickLabels(ticks) }] : []),
+        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), ...(counts ? { incrs: WHOLE } : {}), size: room(46), space: 26, values: (_, ticks) => (this.ticks = tickLabels(ticks)) },
+        ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: room(30), space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => tickLabels(ticks) }] : []),
       ],
       series: [{}, ...curves.map((curve, i) => ({
         label: curve.label, scale: curve.scale ?? "y", stroke: ink[i], width: 1.5, points: { show: false }, ...(curve.like === undefined ? {} : { dash: [5, 4] }) }))],
@@ -145,6 +148,11 @@ export class Plot {
 /** @param {number} value */
 function finite(value) {
   return Number.isFinite(value) ? value : null;
+}
+
+/** Room for the longest label of an axis. @param {number} least px @returns {uPlot.Axis.Size} */
+function room(least) {
+  return (_, labels) => Math.max(least, 10 + LETTER * Math.max(0, ...(labels ?? []).map((label) => label?.length ?? 0)));
 }
 
 /** @type {uPlot.Range.Function} a second where there is one moment or none */

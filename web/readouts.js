@@ -6,6 +6,7 @@
  */
 import { byId, setText } from "./dom.js";
 import * as format from "./format.js";
+import { Role } from "./role.js";
 import { VerdictBadge } from "./verdict.js";
 
 const REFRESH_MS = 200;
@@ -18,7 +19,9 @@ const WORDS = {
 };
 
 export class Readouts {
-  constructor() {
+  /** @param {() => Session | StoredRun | null} current */
+  constructor(current) {
+    this.role = new Role(current);
     const read = (/** @type {string} */ name) => byId(`read-${name}`, HTMLElement);
     this.time = read("time");
     this.step = read("step");
@@ -40,11 +43,12 @@ export class Readouts {
     setText(this.time, format.seconds(shown.time));
     setText(this.step, String(shown.step));
     this.showState(session);
+    this.role.update(session);
     this.verdict.update(session, shown, now);
     const elapsed = now - this.refreshed;
     if (!session || elapsed < REFRESH_MS) return;
     this.refreshed = now;
-    const actual = session.state === "running" ? session.numbers.solver?.realTimeFactor ?? NaN : NaN;
+    const actual = session.state === "running" && this.connection === "open" ? session.numbers.solver?.realTimeFactor ?? NaN : NaN;
     setText(this.target, format.speed(session.speed));
     setText(this.actual, Number.isNaN(actual) ? "–" : `${actual.toFixed(2)}×`);
     this.capped.hidden = !(session.speed !== null && actual < CAPPED * session.speed);

@@ -13,6 +13,7 @@ import { locate } from "./locate.js";
 import { describeFault, showNote } from "./messages.js";
 import { patchOf } from "./patch.js";
 import { previewOf } from "./preview.js";
+import { Progress } from "./progress.js";
 import { changesBetween, formatted, withoutDefaults } from "./scene_format.js";
 import { PIECES, withPiece } from "./scene_pieces.js";
 import { SceneText } from "./scene_text.js";
@@ -51,11 +52,12 @@ export class SceneDialog {
     this.redoButton = button("Redo", () => this.text.redo(), { title: "Ctrl+Y", disabled: true });
     this.pieces = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": "Add to the scene", onchange: () => this.addPiece() }, make("option", { value: "" }, "Add…"), ...Object.keys(PIECES).map((name) => make("option", { value: name }, name))));
     const host = make("div", { class: "scene-text" });
+    this.progress = new Progress();
     this.dialog = /** @type {HTMLDialogElement} */ (make("dialog", { id: "scene-dialog", "aria-labelledby": "scene-dialog-title" }, make("form", { method: "dialog" },
       make("h2", { id: "scene-dialog-title" }, "Open a scene"),
       make("p", {}, "Write or paste a scene document, choose a file, or drop one on the page. Ctrl+Space says what can stand at a place. Robots may be URDF or MJCF, with their meshes beside them or in a zip."),
       make("div", { class: "row tools" }, this.undoButton, this.redoButton, this.pieces, button("Tidy", () => this.tidy(), { title: "What fits in one line" }), button("Insert the shown scene", () => this.insert(), { id: "scene-current", title: "Without what has its default" })),
-      host, this.faults, this.changes, this.before,
+      host, this.faults, this.changes, this.before, this.progress.element,
       make("div", { class: "row" }, make("label", { class: "file" }, "Choose files", file), make("label", { title: "Models do not say how their root is held" }, this.free, " Robots float"), make("label", { title: "A plane below the lowest shape of a model" }, this.ground, " Add a ground"),
         make("span", { class: "spring" }), make("button", { type: "submit", value: "cancel" }, "Cancel"), this.applyButton, this.runButton))));
     document.body.append(this.dialog);
@@ -225,10 +227,11 @@ export class SceneDialog {
     }
     const scene = JSON.parse(this.text.value);
     try {
-      const report = await validateScene(scene);
+      const size = `${scene.bodies?.length ?? 0} bodies`;
+      const report = await this.progress.through(`Checking ${size}`, validateScene(scene));
       this.showPreview(scene, report);
       this.show(report.errors ?? [], report.warnings ?? []);
-      if (report.valid && await this.onRun(scene)) this.dialog.close();
+      if (report.valid && await this.progress.through(`Building ${size}`, this.onRun(scene))) this.dialog.close();
       return report.valid;
     } catch (error) {
       this.showProblem(error);

@@ -68,6 +68,10 @@ export class Session extends Emitter {
     this.opened = new Promise((resolve) => { this.tellOpened = resolve; });
     this.seeking = false;
     this.viewers = 1;
+    /** @type {string | null} the viewer that steers; null: everybody */
+    this.control = info.control ?? null;
+    /** whether this page may only look on, whoever steers */
+    this.watches = false;
     /** the step at which this page came: what happened before is of the past */
     this.joined = info.step;
     /** how often the stream has said what state the run is in: an answer that was asked for before knows less */
@@ -105,6 +109,8 @@ export class Session extends Emitter {
     this.edge = { step: welcome.step, time: welcome.time };
     this.setState(welcome.state);
     this.setFailure(welcome.failure);
+    this.control = welcome.control ?? null;
+    this.watches = welcome.role === "view" && (this.control === null || this.control === this.stream.clientId);
     this.welcomed = true;
     this.tellOpened();
     if (this.mode !== "history") return;
@@ -166,6 +172,7 @@ export class Session extends Emitter {
     else if (event.type === "worker_lost") this.setState("recovering");
     if (event.type === "failed") this.setFailure(event.failure ?? event);
     if (event.type === "state" && event.speed !== undefined) this.speed = event.speed;
+    if (event.type === "control") this.control = event.client_id ?? null;
     this.emit("event", event);
   }
 
@@ -198,7 +205,7 @@ export class Session extends Emitter {
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       // a later seek has taken the place of this one
-      if (error.problem.code !== "superseded") this.emit("problem", error.problem);
+      if (!["superseded", "session_over"].includes(error.problem.code ?? "")) this.emit("problem", error.problem);
       return false;
     }
   }
@@ -287,6 +294,7 @@ export class Session extends Emitter {
     const took = api.roundTrip(this.id);
     if (took !== null) this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;
     this.viewers = info.viewers ?? 1;
+    this.control = info.control ?? null;
     if (info.epoch !== this.epoch) return;
     // whatever was lost on the way, the state is right again; an answer older than what the stream said is none
     if (this.welcomed && stateTold === this.stateTold) this.setState(info.state);

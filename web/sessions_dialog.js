@@ -9,8 +9,11 @@ import { byId, make } from "./dom.js";
 import * as format from "./format.js";
 
 export class SessionsDialog {
-  /** @param {() => string | null} shown id of the session in the view @param {(id: string) => void} onOpen */
-  constructor(shown, onOpen) {
+  /**
+   * @param {() => string | null} shown id of the session in the view @param {(id: string) => void} onOpen
+   * @param {typeof import("./messages.js").showProblem} tell
+   */
+  constructor(shown, onOpen, tell) {
     this.shown = shown;
     this.onOpen = onOpen;
     this.dialog = byId("sessions-dialog", HTMLDialogElement);
@@ -18,12 +21,19 @@ export class SessionsDialog {
     this.list = byId("sessions-list", HTMLElement);
     /** @type {(() => Promise<unknown>) | null} what waits for a place */
     this.waiting = null;
-    this.dialog.addEventListener("close", () => { this.waiting = null; });
+    this.why = "";
+    this.dialog.addEventListener("close", () => {
+      const { waiting, why } = this;
+      this.waiting = null;
+      // closed without an end: what was asked for is not forgotten
+      if (waiting) tell({ title: "No place is free", detail: why, code: "no_capacity" }, { label: "Try again", run: waiting });
+    });
   }
 
   /** @param {string} [why] the server is full @param {() => Promise<unknown>} [waiting] what to do once there is a place */
   async open(why = "", waiting) {
     this.waiting = waiting ?? null;
+    this.why = why;
     this.note.textContent = why ? `${why} End one that is not needed any more, and the scene opens.`
       : "Runs that live on this server. Those without viewers end by themselves after some time.";
     if (!this.dialog.open) this.dialog.showModal();
@@ -54,6 +64,7 @@ export class SessionsDialog {
 
   /** @param {string} id */
   look(id) {
+    this.waiting = null;
     this.dialog.close();
     this.onOpen(id);
   }
@@ -71,6 +82,7 @@ export class SessionsDialog {
       await this.refresh();
       return;
     }
+    this.waiting = null;
     this.dialog.close();
     await waiting();
   }

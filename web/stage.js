@@ -8,6 +8,8 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 const SLOW_FRAME_MS = 45;
 const PIXEL_RATIOS = [2, 1.5, 1, 0.75];
 const SHADOW_MAP = 2048;
+/** Highest and lowest a key turns the camera [rad]. */
+const STEEPEST = 1.5;
 /** Room about what is framed, for what stands over the view. */
 const MARGIN = 1.1;
 /** From a scene to the camera when it opens. */
@@ -158,6 +160,17 @@ export class Stage {
     // straight above, a hair of -y keeps x to the right
     const from = direction.clone().add(new THREE.Vector3(0, -1e-4 * Math.abs(direction.z), 0)).normalize();
     camera.position.copy(controls.target).addScaledVector(from, distance);
+    controls.update();
+  }
+
+  /** About the target. @param {number} azimuth rad, to the right @param {number} rise rad */
+  turn(azimuth, rise) {
+    const { camera, controls } = this;
+    const from = camera.position.clone().sub(controls.target);
+    const above = Math.atan2(from.z, Math.hypot(from.x, from.y));
+    const across = new THREE.Vector3(-from.y, from.x, 0).normalize();
+    from.applyAxisAngle(across, Math.max(-STEEPEST, Math.min(STEEPEST, above + rise)) * -1 + above).applyAxisAngle(camera.up, azimuth);
+    camera.position.copy(controls.target).add(from);
     controls.update();
   }
 

@@ -11,11 +11,15 @@ const PROTOCOL = "cardan.v1";
 const ANSWER_TIMEOUT_MS = 8000;
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
+/** Attempts in vain until a person is told: about two seconds. */
+const WORTH_SAYING = 4;
 /**
  * Closed for good: another protocol, no such session, one that has ended. 4408, a hello that came too late, is none of them:
  * the first picture can hold up a slow machine for longer than the server waits.
  */
 const FINAL = new Set([4400, 4404, 4410]);
+/** What a command to a session that has ended is answered with: said already, when it ended. @type {Problem} */
+const OVER = { title: "The session is over", code: "session_over" };
 
 /** What is subscribed while somebody looks, what only while something shows it (friction brings the contacts along), and what while nobody looks. */
 const VISIBLE = { poses: { hz: 60 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
@@ -53,6 +57,8 @@ export class Stream {
     this.attempts = 0;
     this.retryTimer = 0;
     this.stopped = false;
+    /** whether the session has ended: nothing comes any more */
+    this.over = false;
     /** @type {{epoch: number, sequence: number} | null} newest live frame received: where to resume */
     this.position = null;
     this.unacknowledged = -1;
@@ -149,7 +155,7 @@ export class Stream {
     const id = `c${this.nextId++}`;
     return new Promise((resolve, reject) => {
       if (!this.sendJson({ op, id, ...fields })) {
-        reject(new CommandError({ title: "Not connected", code: "not_connected", detail: `"${op}" was not sent: the connection to the session is down.` }));
+        reject(new CommandError(this.over ? OVER : { title: "Not connected", code: "not_connected", detail: `“${op.replaceAll("_", " ")}” was not sent: the connection to the session is down. The page tries to get it back by itself.` }));
         return;
       }
       const timer = window.setTimeout(() => {
@@ -177,18 +183,22 @@ export class Stream {
 
   /** @param {CloseEvent} close */
   lost(close) {
+    this.over = FINAL.has(close.code);
     for (const waiter of this.waiting.values()) {
       clearTimeout(waiter.timer);
-      waiter.reject(new CommandError({ title: "Connection lost", code: "connection_lost", detail: "The connection closed before the answer came." }));
+      waiter.reject(new CommandError(this.over ? OVER : { title: "Connection lost", code: "connection_lost", detail: "The connection closed before the answer came." }));
     }
     this.waiting.clear();
     if (this.stopped) return;
-    if (FINAL.has(close.code)) {
+    if (this.over) {
       this.handlers.onStatus("closed", close.reason || `closed with code ${close.code}`);
       return;
     }
     this.attempts += 1;
     const delay = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** (this.attempts - 1)) * (0.75 + 0.5 * Math.random());
+    if (this.attempts === WORTH_SAYING) {
+      this.handlers.onProblem({ title: "The connection is lost", code: "connection_lost", detail: "What is in the view stays. The page tries to get the connection back by itself." });
+    }
     this.handlers.onStatus("lost", `trying again in ${(delay / 1000).toFixed(1)} s`);
     this.retryTimer = window.setTimeout(() => this.connect(), delay);
   }

@@ -10,6 +10,8 @@ import * as format from "./format.js";
 /** @type {(number | null)[]} null: as fast as possible */
 export const SPEEDS = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, null];
 const MAX_MARKERS = 200;
+/** What is shown of a replay may be this much behind what is due, before moments are asked for that were not kept [s]. */
+const SPARSE = 0.05;
 
 export class Transport {
   /** @param {() => Session | StoredRun | null} current */
@@ -29,6 +31,13 @@ export class Transport {
     this.dragging = false;
     /** s, moment of a replay of the history; NaN when none runs */
     this.replayTime = NaN;
+    /** whether the replay asks for moments that were not kept */
+    this.sparse = false;
+    this.loopButton = byId("loop", HTMLButtonElement);
+    /** @type {{from: number, to: number} | null} steps that are repeated; `to` is NaN until its end is chosen */
+    this.loop = null;
+    /** the step in the view */
+    this.shown = 0;
     this.wire();
   }
 
@@ -45,6 +54,7 @@ export class Transport {
     }
     this.playButton.addEventListener("click", () => this.toggle());
     this.liveButton.addEventListener("click", () => this.live());
+    this.loopButton.addEventListener("click", () => this.turnLoop());
     this.speed.replaceChildren(...SPEEDS.map((factor) => make("option", { value: String(factor) }, format.speed(factor))));
     this.speed.value = "1";
     this.speed.addEventListener("change", () => this.current()?.setSpeed(this.speed.value === "null" ? null : Number(this.speed.value)));
@@ -104,6 +114,30 @@ export class Transport {
     return session?.seek(session.history.from);
   }
 
+  /** First where it begins, then where it ends, then no longer. */
+  turnLoop() {
+    const session = this.current();
+    if (!session) return;
+    const { loop, shown } = this;
+    if (!loop) this.setLoop({ from: shown, to: NaN });
+    else if (!Number.isNaN(loop.to) || shown === loop.from) this.setLoop(null);
+    else {
+      const [from, to] = [Math.min(loop.from, shown), Math.max(loop.from, shown)];
+      this.setLoop({ from, to });
+      session.seek(from, true);
+      this.replayTime = from * session.dt;
+    }
+  }
+
+  /** @param {Transport["loop"]} loop */
+  setLoop(loop) {
+    this.loop = loop;
+    const repeats = loop !== null && !Number.isNaN(loop.to);
+    setText(this.loopButton, repeats ? "Stop loop" : loop ? "Loop to here" : "Loop");
+    this.loopButton.setAttribute("aria-pressed", String(loop !== null));
+    this.loopButton.title = repeats ? "Repeat no longer (O)" : `Repeat a part of the history (O): here it ${loop ? "ends" : "begins"}`;
+  }
+
   live() {
     this.replayTime = NaN;
     return this.current()?.live();
@@ -121,6 +155,7 @@ export class Transport {
   clear() {
     this.events = [];
     this.replayTime = NaN;
+    this.setLoop(null);
     this.markers.replaceChildren();
   }
 
@@ -139,19 +174,30 @@ export class Transport {
   /** Moves a replay on by what the clock says. @param {number} elapsed ms since the last call */
   advance(elapsed) {
     const session = this.current();
-    if (!session || Number.isNaN(this.replayTime)) return;
+    if (!session || Number.isNaN(this.replayTime)) {
+      this.sparse = false;
+      return;
+    }
     if (session.mode === "live") {
       this.replayTime = NaN;
       return;
     }
     this.replayTime += (elapsed / 1000) * (session.speed ?? 1);
+    const { loop } = this;
+    if (loop && this.replayTime > loop.to * session.dt) this.replayTime = loop.from * session.dt;
     if (this.replayTime >= session.edge.time) this.live();
-    else session.seek(this.replayTime / session.dt, false);
+    else {
+      // a run that was stepped has kept few moments: from then on those in between are simulated again
+      const behind = this.replayTime - (session.timeline.pinned?.time ?? this.replayTime);
+      this.sparse ||= loop !== null || behind > SPARSE * Math.max(1, session.speed ?? 1);
+      session.seek(this.replayTime / session.dt, this.sparse);
+    }
   }
 
   /** @param {{step: number, time: number}} shown */
   update(shown) {
     const session = this.current();
+    this.shown = shown.step;
     const replaying = !Number.isNaN(this.replayTime);
     const moving = session ? (session.mode === "history" ? replaying : session.running) : false;
     this.setPlayIcon(moving ? "pause" : "play", moving ? "Pause" : session?.mode === "history" ? "Replay from here" : "Play");
@@ -170,6 +216,10 @@ export class Transport {
   drawMarkers(from, to) {
     const span = Math.max(1, to - from);
     this.markers.style.setProperty("--horizon", this.horizon === null ? "100%" : `${(100 * (this.horizon - from)) / span}%`);
+    const loop = this.loop ?? { from: 0, to: 0 };
+    const ends = [loop.from, Number.isNaN(loop.to) ? this.shown : loop.to].sort((a, b) => a - b).map((step) => (100 * (step - from)) / span);
+    this.markers.style.setProperty("--loop-from", `${ends[0]}%`);
+    this.markers.style.setProperty("--loop", `${this.loop ? ends[1] - ends[0] : 0}%`);
     while (this.markers.childElementCount < this.events.length) this.markers.append(make("i"));
     while (this.markers.childElementCount > this.events.length) this.markers.lastElementChild?.remove();
     this.events.forEach(({ step, type, label }, i) => {

@@ -35,6 +35,7 @@
  * @property {{horizon: number, horizon_step: number, within: boolean, position_error: number, velocity_error: number} | null} [verification]  by smaller steps
  * @property {{position_error: number | null} | null} [accuracy]  of a run that was asked for one
  * @property {{formulation: string | null, methods: string[]}} solver  what `auto` became
+ * @property {{max_linear_drift: number | null, max_angular_drift: number | null}} [momentum]  of an isolated scene, kg m/s and kg m^2/s
  *
  * @typedef {object} Body
  * @property {string} name
@@ -133,6 +134,7 @@
  * @property {{session: string, epoch: number, step: number, time: number} | null} [forked_from]
  * @property {{from_step: number, to_step: number, spacing: number}} [history]
  * @property {number} [viewers]
+ * @property {string | null} [control]  client id of the viewer that steers; null: everybody does
  * @property {string} [name]
  * @property {string} created_at      UTC
  * @property {{code?: string, message?: string, detail?: string} | null} [failure]

@@ -1,7 +1,7 @@
 /**
  * Renews vendor/: takes what the page needs out of node_modules (installed by `npm ci`, so the lock
  * file has checked every byte) and records version, licence, origin and sha256 in vendor/VENDOR.json.
- * Of three.js only what the modules of the page name is bundled, with what that needs: 142 kB of 204 (gzip); handles that
+ * Of three.js only what the modules of the page name is bundled, with what that needs (vendor_shaders.mjs: of its shaders too): 128 kB of 204 (gzip); handles that
  * move bodies (`TransformControls`) are a file of their own, which comes with them and shares the classes of that bundle.
  * The parts of CodeMirror that `scene_text.js` names are one bundle, loaded with the editor; the licence of every
  * package in it stands beside it.
@@ -13,6 +13,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SHADERS_NEEDED } from "./vendor_shaders.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "vendor");
@@ -70,7 +71,7 @@ async function bundled(names) {
   const { build } = await import("esbuild");
   const lines = [`export { ${names.join(", ")} } from "three";`, ...Object.entries(ADDONS).map(([name, from]) => `export { ${name} } from "${from}";`)];
   const { outputFiles } = await build({
-    stdin: { contents: lines.join("\n"), resolveDir: here }, bundle: true, minify: true, write: false, format: "esm", legalComments: "inline" });
+    stdin: { contents: lines.join("\n"), resolveDir: here }, bundle: true, minify: true, write: false, format: "esm", plugins: [SHADERS_NEEDED], legalComments: "inline" });
   return Buffer.from(outputFiles[0].text.replace(/\n[\t ]+/g, "\n"));
 }
 

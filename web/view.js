@@ -34,6 +34,8 @@ const LOST = 1e5;
 const HERE = new THREE.Vector3();
 /** A press that moves less than this is a click [px]. */
 const CLICK_PX = 3;
+/** What is drawn by extras.js. */
+const EXTRAS = /** @type {const} */ (["trails", "boxes", "names", "motors", "heat"]);
 
 export class View {
   /** @param {(body: number | null) => void} onClick body under a click, null for none */
@@ -43,29 +45,24 @@ export class View {
     this.stage.canvas.setAttribute("aria-label", "3D view: drag to turn, right drag to move, wheel to zoom, Ctrl+drag to pull a body. The outline lists the same bodies.");
     this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.stage.lookFrom(direction));
     this.note = byId("stage-note", HTMLElement);
-    /** @type {Scene | null} */
-    this.scene = null;
-    /** @type {Bodies | null} */
-    this.bodies = null;
-    /** @type {Ground | null} */
-    this.ground = null;
-    /** @type {ContactShadows | null} */
-    this.spots = null;
-    /** @type {Links | null} */
-    this.links = null;
-    /** @type {Overlays | null} */
-    this.overlays = null;
-    /** @type {Flashes | null} */
-    this.flashes = null;
+    this.scene = /** @type {Scene | null} */ (null);
+    this.bodies = /** @type {Bodies | null} */ (null);
+    this.ground = /** @type {Ground | null} */ (null);
+    this.spots = /** @type {ContactShadows | null} */ (null);
+    this.links = /** @type {Links | null} */ (null);
+    this.overlays = /** @type {Overlays | null} */ (null);
+    this.flashes = /** @type {Flashes | null} */ (null);
     this.memory = new Moments();
-    /** @type {import("./tracks.js").Tracks | null} loaded when they are first shown */
-    this.tracks = null;
+    /** @type {import("./extras.js").Extras | null} loaded when one of them is first shown */
+    this.extras = null;
+    /** @type {import("./session.js").Session | import("./stored.js").StoredRun | null} that is shown */
+    this.session = null;
+    /** @type {{body: number, text: string, step: number} | null} where the run failed */
+    this.failure = null;
     /** @type {import("./ghost.js").Ghost | null} another run of the same scene */
     this.ghost = null;
-    /** @type {(() => void) | null} after each drawn frame: for videos */
-    this.onRendered = null;
-    /** @type {Float32Array} */
-    this.poses = new Float32Array(0);
+    this.onRendered = /** @type {(() => void) | null} */ (null); // after each drawn frame: for videos
+    this.poses = /** @type {Float32Array} */ (new Float32Array(0));
     this.loading = false;
     this.bounds = new THREE.Box3();
     this.size = 1;
@@ -78,7 +75,7 @@ export class View {
     this.held = false;
     /** m, how far the moving bodies have been from their middle since the camera was set up */
     this.spread = 1;
-    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
+    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false, names: false, motors: false, heat: false };
     this.forceScale = 1;
     this.look = { transparent: false, wireframe: false, collision: false };
     this.watchClicks(onClick);
@@ -116,7 +113,7 @@ export class View {
     this.overlays = new Overlays(scene, this.size);
     this.flashes = new Flashes(this.overlays.unit);
     this.memory = new Moments();
-    this.tracks = null;
+    this.extras = this.failure = this.session = null;
     this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root);
     this.bodies.setPoses(this.poses);
     this.links.setPoses(this.poses);
@@ -131,7 +128,7 @@ export class View {
   clear() {
     this.showGhost(null);
     this.clearSpots();
-    for (const part of [this.bodies, this.links, this.ground, this.overlays, this.flashes, this.tracks]) {
+    for (const part of [this.bodies, this.links, this.ground, this.overlays, this.flashes, this.extras]) {
       if (!part) continue;
       this.stage.scene.remove(part.root);
       part.dispose();
@@ -197,25 +194,29 @@ export class View {
     Object.assign(this.overlays.shown, this.shown);
     this.overlays.forceScale = this.forceScale;
     this.overlays.update({ ...frame, contacts: numbers.contacts }, poses, selection);
-    const { trails, boxes, islands } = this.shown;
     this.memory.remember(poses, moment.time);
-    if (trails || boxes) this.loadTracks();
-    this.tracks?.update(poses, moment.time, { trails, boxes, selected: selection?.kind === "body" ? selection.index : -1 });
-    this.bodies.setIslands(islands && this.scene ? islandsOf(this.scene, numbers.contacts) : null);
+    if (this.failure || EXTRAS.some((name) => this.shown[name])) this.loadExtras();
+    this.extras?.update(poses, selection, numbers, { ...moment, step: frame.step });
+    this.bodies.setIslands(this.shown.islands && this.scene ? islandsOf(this.scene, numbers.contacts) : null);
     this.ghost?.update(moment.time, this.overlays);
     if (this.follow) this.keepInSight();
   }
 
-  async loadTracks() {
-    const { scene, tracks } = this;
-    if (tracks || !scene || this.loading) return;
+  async loadExtras() {
+    const { scene, extras } = this;
+    if (extras || !scene || this.loading) return;
     this.loading = true;
     // a service that is away for a moment is asked again
-    const module = await import("./tracks.js").catch(() => null);
+    const module = await import("./extras.js").catch(() => null);
     this.loading = false;
-    if (!module || this.scene !== scene || !this.bodies) return;
-    this.tracks = new module.Tracks(scene, this.bodies.parts, this.memory);
-    this.stage.scene.add(this.tracks.root);
+    if (!module || this.scene !== scene) return;
+    this.extras = new module.Extras(this);
+    this.stage.scene.add(this.extras.root);
+  }
+
+  /** @param {number} body that it failed at, or -1 @param {number} step the last one before */
+  markFailure(body, step) {
+    if (body >= 0) this.failure = { body, text: "failed here", step };
   }
 
   showForceScale() {
@@ -227,6 +228,7 @@ export class View {
     this.gizmo.update(this.stage.camera);
     this.stage.render(now, steady);
     this.makeSpots();
+    this.extras?.names.place(this.poses);
     this.onRendered?.();
   }
 

@@ -190,7 +190,7 @@ def test_a_scene_is_changed_and_changes_are_undone(page: Any, shown: Shown) -> N
     page.keyboard.type(', "sens')
     proposed = page.locator(".cm-tooltip-autocomplete")
     api.expect(proposed).to_contain_text('"sensors"')
-    # a list that has just opened takes no Enter for 75 ms: who typed on without looking meant a new line
+    # a list that has just opened takes no Enter for 75 ms: who typed on meant a new line
     page.evaluate("window.opened = Date.now()")
     shown.wait("Date.now() > window.opened + 75")
     page.keyboard.press("Enter")

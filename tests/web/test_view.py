@@ -116,3 +116,26 @@ def test_on_a_phone_the_numbers_of_arrange_stay_in_sight(browser: Any, server: s
     assert box["y"] + box["height"] <= 760
     shown.close()
     context.close()
+
+
+def test_nothing_is_cut_off_on_a_common_screen(page: Any, server: str, shown: Shown) -> None:
+    """Legends end before their buttons, values of the inspector within it."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    ball = {**RESTING["bodies"][1], "position": [-12.5, -20.25, 30]}
+    opened(page, server, {**RESTING, "gravity": [0, 0, 0], "bodies": [RESTING["bodies"][0], ball]})
+    shown.wait("cardan.pose('ball') && document.querySelector('.chart canvas')")
+    page.locator("#outline").get_by_role("button", name="ball").click()
+    page.get_by_text("12.500", exact=False).first.wait_for()
+    cut = page.evaluate(
+        """() => {
+          const legends = [...document.querySelectorAll(".chart header")].flatMap((header) => {
+            const end = header.querySelector(".tools").getBoundingClientRect().left;
+            const words = [...header.querySelectorAll(".legend > span")];
+            return words.filter((one) => one.getBoundingClientRect().right > end);
+          });
+          const values = [...document.querySelectorAll(".facts dd")];
+          const short = values.filter((one) => one.scrollWidth > one.clientWidth);
+          return [...legends, ...short].map((one) => one.textContent);
+        }"""
+    )
+    assert cut == []
