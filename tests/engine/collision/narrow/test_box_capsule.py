@@ -13,7 +13,6 @@ from cardan.engine.collision.narrow.box_capsule import nearest_on_core
 from cardan.engine.collision.narrow.convex import convex_convex
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
-from cardan.engine.collision.narrow.solid import faces_of
 from cardan.engine.world.collision import POSITION, Pair
 from cardan.engine.world.model import BOX, CAPSULE
 from tests.engine.collision.worlds import Solid, World
@@ -61,7 +60,7 @@ def test_the_general_way_finds_the_same(seed):
         pose_all(world.model.shapes, world.state, scratch, 0.0, 0.0)
         write_pair(scratch, 0, 1, 0, load3_at(scratch.solids, 0, POSITION))
         pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-        found = nearest(pair, faces_of(world.model.shapes), 1e300, scratch)
+        found = nearest(pair, world.faces(), 1e300, scratch)
         expected = convex_convex(pair, 1e300, scratch.simplex, scratch.polytope)
         assert found[0] == pytest.approx(expected[0], abs=1e-10)
         assert np.allclose(found[1], expected[1], atol=1e-6)
