@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cardan.engine.build.placement import logarithm
 from cardan.engine.build.rotations import inverse, product, turn
 from cardan.engine.statics.fields import check_fields
+from cardan.engine.statics.slack import stretched_couplings
 from cardan.engine.statics.smooth import ENDINGS, SmoothModel
 from cardan.engine.statics.tables import coordinates_of_joints
 from cardan.schemas import Scene
@@ -94,13 +95,14 @@ def inverse_kinematics(
     coordinates, _, steps = best
     smooth.sample(coordinates, np.zeros(smooth.nv), np.zeros(smooth.nv))
     errors = search.errors_of_targets()
+    stretched = stretched_couplings(scene, smooth.simulation)
     return Pose(
-        all(max(error) <= tolerance for error in errors),
+        all(max(error) <= tolerance for error in errors) and not stretched,
         coordinates_of_joints(smooth.simulation.scene, smooth.simulation),
         errors,
         steps,
         tried,
-        search.at_limits(coordinates),
+        [*search.at_limits(coordinates), *stretched],
     )
 
 

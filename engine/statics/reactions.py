@@ -109,8 +109,9 @@ def reactions_at(scene: Scene, pose: Simulation | None = None) -> Reactions:
     if pose is not None:
         for name in ("p_WB", "q_WB", "twist"):
             getattr(state, name)[:] = getattr(pose.state, name)
-        for j, joint in enumerate(simulation.joint_names):
-            state.joint_q[j] = pose.state.joint_q[pose.joint_names.index(joint)]
+        # loose couplings are not in the other simulation, and have no coordinate of their own
+        for k, joint in enumerate(pose.joint_names):
+            state.joint_q[simulation.joint_names.index(joint)] = pose.state.joint_q[k]
     state.v_WB_W[:], state.w_WB_W[:] = 0.0, 0.0
     kept = {name: getattr(state, name).copy() for name in ("p_WB", "q_WB")}
     simulation.advance(1)

@@ -24,6 +24,7 @@ from cardan.engine.build.presence import check_all_there
 from cardan.engine.build.rotations import inverse, product
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, smooth_rates
 from cardan.engine.simulation import Simulation
+from cardan.engine.statics.slack import loose_couplings
 from cardan.engine.trees import batches
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import DYNAMIC
@@ -80,7 +81,7 @@ class SmoothModel:
         self.scene = scene
         held, self.left_out = held_and_left_out(scene)
         self.held = [one for one in held if drives_hold or one.field.startswith("limits")]
-        self.simulation = Simulation(smooth_scene(scene, held))
+        self.simulation = Simulation(smooth_scene(scene, held, loose_couplings(scene)))
         simulation = self.simulation
         self.tree, self.model = simulation.model.tree, simulation.model
         if not len(simulation.state.tree_q):
@@ -325,14 +326,17 @@ def first_value(target: Any) -> float:
     return float(target) if isinstance(target, int | float) else 0.0
 
 
-def smooth_scene(scene: Scene, held: list[Held]) -> Scene:
+def smooth_scene(scene: Scene, held: list[Held], loose: list[str]) -> Scene:
     """The scene in joint coordinates, without what smooth motion does not have.
 
+    loose: couplings that are left out; others that may be slack are taut, and hold.
     Joints with held coordinates come first, so that trees go through them.
     """
     rigid = {(one.joint, one.field) for one in held}
     joints = []
     for joint in scene.joints:
+        if joint.name in loose:
+            continue
         known = type(joint).model_fields
         changes: dict[str, Any] = {"friction": 0.0, "cfm": 0.0, "breaking_force": None}
         if joint.type == "coupling":

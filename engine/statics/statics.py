@@ -20,6 +20,7 @@ from cardan.engine.statics.balance import (
 )
 from cardan.engine.statics.equilibrium import Equilibrium, Stability, find_equilibrium, judge
 from cardan.engine.statics.reactions import Reactions, reactions_at
+from cardan.engine.statics.slack import stretched_couplings
 from cardan.engine.statics.smooth import ENDINGS, Held, SmoothModel, TooLargeError
 from cardan.engine.statics.tables import contact_forces, coordinates_of_joints, joint_reactions
 from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, ROW_MOTOR
@@ -80,7 +81,11 @@ def statics(
             smooth.sample(found.q, np.zeros(smooth.nv), np.zeros(smooth.nv))
             there = reactions_at(scene, smooth.simulation)
             unknown, left = admissible(there)
-            if unknown is not None:
+            stretched = stretched_couplings(scene, smooth.simulation)
+            if stretched:
+                unknown = None
+                stopped = f"The search ended where coupling '{stretched[0]}' is beyond its offset."
+            elif unknown is not None:
                 reactions, slack, moved = there, left, True
             else:
                 stopped = why_not(there)

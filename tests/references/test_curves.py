@@ -31,10 +31,10 @@ def cam_points() -> list[list[float]]:
 def cam(formulation: str, speed: float, slack: bool, **simulation: Any) -> Document:
     """A follower of 1 kg above a cam that a drive turns."""
     small = {"mass": 1.0, "inertia": [0.01, 0.01, 0.01]}
-    bodies = [{"name": "cam", **small}, {"name": "follower", **small}]
+    bodies: list[Document] = [{"name": "cam", **small}, {"name": "follower", **small}]
     motor = {"type": "velocity", "target": speed}
     turn = {"type": "hinge", "anchor": [0, 0, 0], "axis": [0, 1, 0], "motor": motor}
-    joints = [
+    joints: list[Document] = [
         {"name": "turn", "parent": "world", "child": "cam", **turn},
         {
             "name": "lift",
@@ -90,7 +90,7 @@ def bead(formulation: str, x: float, slack: bool = False, **simulation: Any) -> 
         {"name": "carriage", "mass": 1e-6, "inertia": [1e-6] * 3},
         {"name": "bead", "mass": 2.0, "inertia": [0.01] * 3},
     ]
-    joints = [
+    joints: list[Document] = [
         {"name": "x", "type": "slider", "parent": "world", "child": "carriage", "axis": [1, 0, 0]},
         {"name": "z", "type": "slider", "parent": "carriage", "child": "bead", "axis": [0, 0, 1]},
         coupling("wire", {"x": 1.0, "z": -1.0}, slack=slack, offset=0.0),

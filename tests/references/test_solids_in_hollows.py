@@ -63,15 +63,15 @@ def test_what_slides_in_a_bowl_on_its_corners_is_a_pendulum(kind: str) -> None:
     c = 0.4
     corners = [list(x) for x in itertools.product((-0.5 * c, 0.5 * c), repeat=3)]
     r = c / math.sqrt(2.0)
-    shape: Document = {
+    shapes: dict[str, Document] = {
         "box": {"type": "box", "size": [c, c, c]},
         "convex": {"type": "convex", "points": corners},
         "cylinder": {"type": "cylinder", "radius": r, "length": c},
-    }[kind]
+    }
     inertia = 0.25 * r * r + c * c / 12.0 if kind == "cylinder" else c * c / 6.0
     far = math.sqrt(1.0 - r * r) - 0.5 * c
     place = [far * math.sin(TILT), 0.0, -far * math.cos(TILT)]
-    scene = document([held(BOWL), body(shape | SMOOTH_WALL, place, LEANING)], **SMOOTH)
+    scene = document([held(BOWL), body(shapes[kind] | SMOOTH_WALL, place, LEANING)], **SMOOTH)
     wanted = 2.0 * math.pi * math.sqrt((inertia + far * far) / (G * far))
     assert period_of(simulate(scene)) == pytest.approx(wanted, rel=1e-3)
 
@@ -251,3 +251,45 @@ def test_a_falling_tube_is_caught_by_a_post() -> None:
     sim.advance(1500)
     assert sim.poses()[2, 2] == pytest.approx(0.1, abs=1e-4)
     assert np.hypot(*sim.poses()[2, :2]) < 0.0101
+
+
+@pytest.mark.parametrize("kind", ["box", "cylinder", "convex"])
+@pytest.mark.parametrize("hollow", ["bowl", "tube", "ring"])
+def test_what_is_thrown_into_a_hollow_shape_keeps_the_books(hollow: str, kind: str) -> None:
+    """Sizes, speeds and friction at random; nothing enters a wall, and no energy appears."""
+    supports = {"bowl": BOWL, "tube": TUBE, "ring": HOOP | {"major_radius": 0.6}}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        ball = rng.normal(size=(14, 3))
+        ball *= 0.25 / np.linalg.norm(ball, axis=1)[:, None] * np.array([1.0, 0.8, 0.6])
+        shapes: dict[str, Document] = {
+            "box": {"type": "box", "size": list(rng.uniform(0.1, 0.6, 3))},
+            "cylinder": {
+                "type": "cylinder",
+                "radius": rng.uniform(0.05, 0.3),
+                "length": rng.uniform(0.05, 0.8),
+            },
+            "convex": {"type": "convex", "points": ball.tolist()},
+        }
+        turn = rng.normal(size=4)
+        thrown = body(
+            shapes[kind] | {"material": "rough"},
+            [0.6, 0, 0.6] if hollow == "ring" else [0, 0, 0],
+            (turn / np.linalg.norm(turn)).tolist(),
+            linear_velocity=rng.normal(size=3).tolist(),
+            angular_velocity=(3.0 * rng.normal(size=3)).tolist(),
+        )
+        place = {"orientation": LYING} if hollow == "tube" else {}
+        floor = {"name": "floor", "type": "static", "position": [0, 0, -1.5]}
+        floor["shapes"] = [{"type": "plane", "normal": [0, 0, 1]}]
+        scene = document(
+            [held(supports[hollow], **place), thrown, floor],
+            materials={"rough": {"friction": rng.uniform(), "restitution": 0.5 * (seed % 2)}},
+            simulation={"dt": 2e-3},
+        )
+        sim = simulate(scene)
+        sim.advance(1000)
+        summary = sim.summary()
+        assert summary["verdict"]["status"] != "wrong"
+        assert summary["contacts"]["max_penetration"] < 5e-3
+        assert summary["energy"]["balance_error"] < 1e-8

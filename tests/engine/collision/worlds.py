@@ -21,7 +21,7 @@ from cardan.engine.build.triggers import build_triggers
 from cardan.engine.collision.find_contacts import broad_phase, narrow_phase, shortage
 from cardan.engine.collision.manifold.persistence import store_contacts
 from cardan.engine.trees.arrays import no_tree
-from cardan.engine.world.collision import collision_scratch
+from cardan.engine.world.collision import Faces, collision_scratch
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import (
     BOWL,
@@ -241,6 +241,11 @@ class World:
         self.contacts = contact_arrays(cap)
         self.options = OPTIONS._replace(time_step=self.h, margin=self.margin)
         self.report = empty_report()
+
+    def faces(self):
+        """Faces of all hulls, as `faces_of` says them to kernels."""
+        s = self.model.shapes
+        return Faces(s.face_normal, s.face_loop_start, s.face_loop_count, s.face_loop)
 
     def find(self):
         """Contacts as a dict of arrays of the right length."""

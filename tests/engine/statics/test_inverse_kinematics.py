@@ -100,3 +100,16 @@ def test_a_frame_of_a_random_arm_is_reached() -> None:
 def test_targets_that_make_no_sense_are_refused(target: Document, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         inverse_kinematics(load_scene(planar_arm()), [target])
+
+
+def test_a_pose_beyond_what_a_cord_allows_is_not_found() -> None:
+    """Both ways to (0, 1.9) turn the hand by 72 degrees or more; the cord allows 57."""
+    scene = planar_arm()
+    assert inverse_kinematics(load_scene(scene), hand(0.0, 1.9)).found
+    terms = [{"joint": joint["name"], "factor": 1.0} for joint in scene["joints"]]
+    cord = {"name": "cord", "type": "coupling", "slack": True, "terms": terms, "offset": 1.0}
+    scene["joints"].append(cord)
+    found = inverse_kinematics(load_scene(scene), hand(0.0, 1.9))
+    assert not found.found
+    assert "cord" in found.at_limits
+    assert inverse_kinematics(load_scene(scene), hand(1.8, 0.3)).found

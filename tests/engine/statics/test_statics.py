@@ -297,3 +297,37 @@ def test_a_heap_is_too_large_for_the_search_and_says_so() -> None:
     assert "take at most 1000" in found.reason
     with pytest.raises(ValueError, match="take at most 1000"):
         linearize(scene)
+
+
+def two_arms(sum_at_most: float, **first: Any) -> Document:
+    """Two hanging arms on the ground whose angles may add up to so much."""
+    bodies, joints = [], []
+    for k, name in enumerate(("left", "right")):
+        place = [float(3 * k), 0.0, 0.0]
+        bob = {"name": name, "mass": 2.0, "inertia": [0.1] * 3}
+        bodies.append(bob | {"position": [place[0], 0.0, -1.0]})
+        pin = {"type": "hinge", "parent": "world", "anchor": place, "axis": [0, 1, 0]}
+        joints.append(pin | {"name": f"pin {name}", "child": name})
+    joints[0] |= first
+    terms = [{"joint": joint["name"], "factor": 1.0} for joint in joints]
+    bound = {"name": "cord", "type": "coupling", "slack": True, "offset": sum_at_most}
+    return document(bodies, [*joints, bound | {"terms": terms}])
+
+
+def test_what_is_slack_does_not_hold_and_what_is_taut_does() -> None:
+    """Loose, both arms swing as one alone; the search falls to the lowest place of both."""
+    loose = two_arms(0.9, initial={"position": 0.4})
+    found = judged(loose)
+    assert (found.status, found.moved) == ("equilibrium", True)
+    assert found.coordinates["pin left"][0] == pytest.approx(0.0, abs=1e-9)
+    model = linearize(load_scene({"gravity": GRAVITY, **two_arms(0.9)}))
+    assert len(model.eigenvalues) == 4
+    assert "slack of coupling 'cord'" in model.left_out
+    assert len(linearize(load_scene({"gravity": GRAVITY, **two_arms(0.0)})).eigenvalues) == 2
+
+
+def test_an_equilibrium_beyond_a_bound_is_none() -> None:
+    """Without the cord the first arm would fall to 0, where the sum is beyond -0.2."""
+    found = judged(two_arms(-0.2, initial={"position": -0.5}))
+    assert found.status == "not_found"
+    assert "'cord'" in found.reason

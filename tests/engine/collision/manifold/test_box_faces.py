@@ -13,7 +13,7 @@ from cardan.engine.collision.manifold.feature import write_feature
 from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
-from cardan.engine.world.collision import POSITION, Faces, Pair
+from cardan.engine.world.collision import POSITION, Pair
 from cardan.engine.world.model import BOX
 from tests.engine.collision.worlds import Solid, World, about
 
@@ -70,10 +70,8 @@ def both_ways(world):
     pose_all(shapes, world.state, scratch, 0.0, 0.0)
     write_pair(scratch, 0, 1, 0, load3_at(scratch.solids, 0, POSITION))
     pair, patch = Pair(scratch.pair, scratch.points, scratch.cosine), scratch.patch
-    faces = Faces(
-        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
-    )
-    first = nearest(pair, 1.0, scratch.simplex, scratch.polytope)
+    faces = world.faces()
+    first = nearest(pair, faces, 1.0, scratch)
     found, count = box_faces(pair, first, 1.0, patch)
     if count < 0:
         return None

@@ -60,7 +60,7 @@ def test_the_general_way_finds_the_same(seed):
         pose_all(world.model.shapes, world.state, scratch, 0.0, 0.0)
         write_pair(scratch, 0, 1, 0, load3_at(scratch.solids, 0, POSITION))
         pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-        found = nearest(pair, 1e300, scratch.simplex, scratch.polytope)
+        found = nearest(pair, world.faces(), 1e300, scratch)
         expected = convex_convex(pair, 1e300, scratch.simplex, scratch.polytope)
         assert found[0] == pytest.approx(expected[0], abs=1e-10)
         assert np.allclose(found[1], expected[1], atol=1e-6)
