@@ -22,7 +22,7 @@ class Changes:
         """Signals are ignored until `bind`."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
-        # a crowd of followers leaves all other threads to requests
+        # however many follow something, all other threads are left to requests
         self.looks = CapacityLimiter(LOOKING)
 
     def bind(self, loop: asyncio.AbstractEventLoop) -> None:
