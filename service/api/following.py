@@ -55,17 +55,19 @@ async def when_ended(
 ) -> T:
     """Return the state of something, (state, ended), when it has ended or time is up."""
     until = clock.monotonic() + seconds
+    limiter = None
     with changes.watch(key) as changed:
         while True:
             changed.clear()
-            state, ended = await run_sync(now)
+            state, ended = await run_sync(now, limiter=limiter)
+            limiter = changes.looks
             left = until - clock.monotonic()
             if ended or left <= 0.0:
                 return state
             try:
                 await asyncio.wait_for(changed.wait(), left)
             except TimeoutError:
-                return (await run_sync(now))[0]
+                return (await run_sync(now, limiter=limiter))[0]
 
 
 async def event_answer(source: EventSource, request: Request, services: Services) -> Response:
@@ -79,7 +81,7 @@ async def event_answer(source: EventSource, request: Request, services: Services
         # stops an EventSource from reconnecting
         return Response(status_code=204)
     return StreamingResponse(
-        _stream(source, services.changes, after),
+        stream_of(source, services.changes, after),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
@@ -95,17 +97,19 @@ def last_event_id(request: Request) -> int:
     return int(text)
 
 
-async def _stream(source: EventSource, changes: Changes, after: int) -> AsyncIterator[bytes]:
+async def stream_of(source: EventSource, changes: Changes, after: int) -> AsyncIterator[bytes]:
+    """What happens to something from an event on, as server-sent events."""
     told: tuple[Any, ...] | None = None
+    looks = changes.looks
     with changes.watch(source.id) as changed:
         while True:
             changed.clear()
             # read before the events: after the end there are no further ones
-            now = await run_sync(source.now)
-            while events := await run_sync(source.stored, after):
-                for event in events:
-                    after = event["seq"]
-                    yield _event(source.kind, event["data"], after)
+            now = await run_sync(source.now, limiter=looks)
+            while events := await run_sync(source.stored, after, limiter=looks):
+                after = events[-1]["seq"]
+                # one piece: each is a turn of the server, and a packet
+                yield b"".join(_event(source.kind, one["data"], one["seq"]) for one in events)
             if now is None:
                 return
             if now.mark != told:

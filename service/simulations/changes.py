@@ -9,6 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from anyio import CapacityLimiter
+
+# threads in which those who follow something look at it again
+LOOKING = 4
+
 
 class Changes:
     """Signals by id, from any thread to one event loop."""
@@ -17,6 +22,8 @@ class Changes:
         """Signals are ignored until `bind`."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
+        # however many follow something, all other threads are left to requests
+        self.looks = CapacityLimiter(LOOKING)
 
     def bind(self, loop: asyncio.AbstractEventLoop) -> None:
         """Deliver to waiters of this loop."""

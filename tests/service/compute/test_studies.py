@@ -7,6 +7,7 @@ import pytest
 
 from cardan.schemas import Limits
 from cardan.schemas.study import StudyRequest
+from cardan.service.compute.designs import Design, Measures
 from cardan.service.compute.measurements import with_values
 from cardan.service.compute.messages import StudyOrder
 from cardan.service.compute.searching import Search, SearchError
@@ -25,9 +26,11 @@ def test_a_search_without_a_derivative_asks_for_no_design_that_is_no_number():
     asked = StudyRequest.model_validate(study(method="l_bfgs_b"))
 
     def search():
-        known = {}
+        known: dict[Design, Measures | None] = {}
         for _ in range(asked.max_evaluations):
-            known |= dict.fromkeys(Search(asked, known).next())
+            designs = Search(asked, known).next()
+            assert isinstance(designs, list)
+            known |= dict.fromkeys(designs)
             assert all(0.5 <= mass <= 2.0 for (mass,) in known)
 
     with pytest.raises(SearchError, match="the value of a failed run"):

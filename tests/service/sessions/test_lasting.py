@@ -5,6 +5,7 @@ import random
 import shutil
 import signal
 import socket
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -323,16 +324,17 @@ def test_a_session_whose_client_left_before_it_began_ends(tmp_path: Path):
     )
     closed = tmp_path / "sessions" / "closed.json"
     with serving(tmp_path) as service:
+
+        def begun(sessions: int) -> bool:
+            return len(service.sessions.all()) == sessions
+
         # who has a key can ask again
         for number, more in enumerate(("Idempotency-Key: again\r\n\r\n", "\r\n")):
             spare = wait_until(lambda: service.sessions.spare.pid, "a spare worker")
             os.kill(spare, signal.SIGSTOP)
             with socket.create_connection(("127.0.0.1", service.port)) as client:
                 client.sendall(f"{head}{more}".encode() + body)
-                wait_until(
-                    lambda least=number: len(service.sessions.all()) > least,
-                    "a session that starts",
-                )
+                wait_until(partial(begun, number + 1), "a session that starts")
             os.kill(spare, signal.SIGCONT)
         wait_until(lambda: closed.exists() and b'"deleted"' in closed.read_bytes(), "an end", 30.0)
         key = {"Idempotency-Key": "again", "Content-Type": "application/json"}

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy.dialects.sqlite.base import dialect
+from sqlalchemy import create_engine
 from sqlalchemy.schema import CreateTable
 
 from cardan.service.simulations.migrations import CHANGES, TABLES
@@ -19,6 +19,7 @@ BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "messag
 LOST = Outcome(RunEvent.WORKER_LOST, error=worker_lost_error("signal 9"))
 RELEASED = Outcome(RunEvent.RELEASED)
 
+SQLITE = create_engine("sqlite://").dialect
 VERSION_1 = Path(__file__).parent / "version_1.sql"
 
 
@@ -132,7 +133,7 @@ def make_file_of(version, file):
         for change in CHANGES.get(number, ()):
             file.execute(change.statement)
         for name in TABLES.get(number, ()):
-            file.execute(str(CreateTable(metadata.tables[name]).compile(dialect=dialect())))
+            file.execute(str(CreateTable(metadata.tables[name]).compile(dialect=SQLITE)))
     file.execute(f"PRAGMA user_version={version}")
 
 

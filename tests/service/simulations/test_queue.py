@@ -207,6 +207,22 @@ def test_the_breaker_stops_a_batch_that_only_fails(desk):
     assert desk.states(batch).count("cancelled") == 4
 
 
+def test_a_batch_begins_with_its_first_run_and_is_over_with_its_last(desk):
+    batch = desk.catalog.batch(desk.batch(3))
+
+    def times():
+        found = desk.catalog.batch_progress(batch)
+        return found["started_at"], found["finished_at"]
+
+    assert times() == (None, None)
+    claims = [desk.queue.claim("me") for _ in range(3)]
+    first = desk.catalog.run(claims[0].run_id)["started_at"]
+    for claim in reversed(claims):
+        assert times() == (first, None)
+        desk.queue.finish(claim, WON)
+    assert times() == (first, desk.catalog.run(claims[0].run_id)["finished_at"])
+
+
 def test_a_cancelled_batch_starts_nothing_and_can_be_retried(desk):
     batch = desk.batch(3)
     claim = desk.queue.claim("me")
