@@ -5,6 +5,11 @@ import { byId, icon } from "./dom.js";
 export function wireButtons(page) {
   const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
   const pressed = (/** @type {string} */ id, /** @type {boolean} */ on) => byId(id, HTMLButtonElement).setAttribute("aria-pressed", String(on));
+  // the address names the run: these links must not
+  for (const link of document.querySelectorAll("a.skip")) link.addEventListener("click", (event) => {
+    event.preventDefault();
+    byId(link.getAttribute("href")?.slice(1) ?? "", HTMLElement).focus();
+  });
   click("open-scene", () => page.openSceneDialog());
   // wherever on the page a file is dropped
   window.addEventListener("dragover", (event) => event.preventDefault());

@@ -20,7 +20,7 @@ const GONE = [404, 410];
 /** Of the scene of a first visit: two minutes. */
 const RUNS_ON = { "/simulation/duration": 120 };
 
-/** @typedef {{push?: boolean, note?: string, overrides?: Record<string, unknown>}} Way  how a scene was come to: a step of the browser's history, what to say, and values by JSON Pointer in place of the scene's */
+/** @typedef {{push?: boolean, note?: string, brief?: boolean, overrides?: Record<string, unknown>}} Way  how a scene was come to: a step of the browser's history, what to say, and whether for a moment only, and values by JSON Pointer in place of the scene's */
 
 export class Opening {
   /** @param {import("./main.js").Page} page */
@@ -168,7 +168,9 @@ export class Opening {
   async fallBack(id, example, why) {
     const kept = id ? await keptScene(id) : null;
     if (kept) {
-      await this.open(kept.scene, kept.example, { note: `${why} Its scene starts again from the beginning.`.trim() });
+      // an example has gone with the page that showed another one: nothing is lost
+      const note = kept.example ? `“${kept.example}” starts again from the beginning.` : `${why} Its scene starts again from the beginning.`.trim();
+      await this.open(kept.scene, kept.example, { note, brief: kept.example !== null });
       return;
     }
     const known = (/** @type {string | null | undefined} */ name) => this.examples.some((one) => one.name === name);
@@ -241,7 +243,7 @@ export class Opening {
   }
 
   /** @param {SessionInfo} info @param {string | null} example @param {Way} way */
-  async show(info, example, { push = false, note = "" }) {
+  async show(info, example, { push = false, note = "", brief = false }) {
     const scene = await api.getSessionScene(info.id);
     setAddress({ ...(example ? { scene: example } : {}), session: info.id }, { push });
     keepScene({ id: info.id, scene, example });
@@ -251,7 +253,7 @@ export class Opening {
     this.waiting.through(session.opened, "The session goes on");
     await shown;
     if (info.forked_from) await (await this.page.late.loadComparison()).open(info.forked_from);
-    if (note) showNote(note, { stays: true });
+    if (note) showNote(note, { stays: !brief });
   }
 
   /** The scene of a session that has ended, once more. @param {{scene: import("./types.js").Scene}} session */

@@ -110,7 +110,7 @@ export class Plot {
       cursor: { sync: { key: "time" }, drag: { x: false, y: false }, points: { size: 5 } },
       scales: { x: { time: false, range: someTime }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
       axes: [
-        { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
+        { ...axis, size: 22, space: 60, values: (_, ticks) => tickLabels(ticks).map((label) => label && `${label} s`) },
         { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), ...(counts ? { incrs: WHOLE } : {}), size: room(46), space: 26, values: (_, ticks) => (this.ticks = tickLabels(ticks)) },
         ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: room(30), space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => tickLabels(ticks) }] : []),
       ],

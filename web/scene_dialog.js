@@ -268,7 +268,8 @@ export class SceneDialog {
   showProblem(error) {
     if (!(error instanceof ProblemError)) throw error;
     const { problem } = error;
-    this.show(problem.errors?.length ? problem.errors : [{ pointer: "", message: problem.detail ?? problem.title }], []);
+    if (problem.errors?.length) this.show(problem.errors, []);
+    else this.faults.replaceChildren(make("li", { class: "error" }, problem.detail ?? problem.title));
   }
 
   /** @param {Fault[]} errors @param {Fault[]} warnings */

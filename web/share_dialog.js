@@ -61,6 +61,7 @@ export function openShare(page) {
     ["Scene", "as JSON", () => download(`${name}.json`, new Blob([JSON.stringify(session.scene, null, 1)], { type: "application/json" }))],
     ["curl", "the run as a call from a shell", () => copy(asCurl(page.example, session.scene), "the run as a call with curl")],
     ["Python", "the run as a script", () => copy(asPython(page.example, session.scene), "the run as a Python script")],
+    ["Notebook cell", session.stored ? "plays this run in Jupyter" : "runs the scene and plays it in Jupyter", () => copy(asNotebook(session.stored ? session.id : null, page.example, session.scene), "a cell for a notebook")],
   ];
   const items = ways.map(([label, words, run]) => make("li", {}, make("button", { type: "button", onclick: () => run() }, label), make("span", { class: "muted" }, words)));
   const film = make("button", { type: "button", onclick: () => toggleFilm(page, name, say, film) }, isRecording() ? "Stop the video" : "Start a video");
@@ -133,4 +134,10 @@ export function asCurl(example, scene) {
 export function asPython(example, scene) {
   const source = example ? `cardan.example_text(${JSON.stringify(example)})` : `r"""${JSON.stringify(scene)}"""`;
   return `import cardan\n\nscene = cardan.load_scene(${source})\nrecording, summary = cardan.run(scene)\nprint(summary["verdict"]["status"])\nprint(recording.tables()["bodies"]["px"][:4])\n`;
+}
+
+/** With the Python client. @param {string | null} run id of a stored one @param {string | null} example @param {import("./types.js").Scene} scene @returns {string} */
+export function asNotebook(run, example, scene) {
+  const source = example ? JSON.stringify(example) : `json.loads(r"""${JSON.stringify(scene)}""")`;
+  return `import json\nfrom cardan_client import Client\n\nclient = Client(${JSON.stringify(location.origin)})\nclient.display(${run ? JSON.stringify(run) : `client.run(${source})`})\n`;
 }

@@ -203,9 +203,12 @@ export class Transport {
     this.setPlayIcon(moving ? "pause" : "play", moving ? "Pause" : session?.mode === "history" ? "Replay from here" : "Play");
     this.liveButton.setAttribute("aria-pressed", String(session?.mode === "live"));
     if (!session) return;
-    this.timeline.min = String(session.history.from);
-    this.timeline.max = String(Math.max(session.edge.step, session.history.from + 1));
-    if (!this.dragging) this.timeline.value = session.mode === "live" ? this.timeline.max : String(shown.step);
+    if (!this.dragging) {
+      // under a hand that drags, a place on the timeline stays the moment it is
+      this.timeline.min = String(session.history.from);
+      this.timeline.max = String(Math.max(session.edge.step, session.history.from + 1));
+      this.timeline.value = session.mode === "live" ? this.timeline.max : String(shown.step);
+    }
     this.timeline.setAttribute("aria-valuetext", `${format.seconds(shown.time)}, step ${shown.step}`);
     setText(this.time, format.seconds(shown.time));
     if (this.speed !== document.activeElement) this.speed.value = String(session.speed);

@@ -1,5 +1,6 @@
 """A service that is away for a while, and one that has no place left."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +66,23 @@ def test_what_found_no_place_can_be_tried_again(tab: Any, tmp_path: Path) -> Non
         Shown(tab, address).wait("cardan.shown().time > 0")
         playwright_api.expect(message).to_have_count(0)
         assert not tab.locator("#bottom").evaluate("(bar) => bar.inert")
+
+
+def test_a_scene_that_is_written_survives_an_outage(tab: Any, server: str) -> None:
+    """What is told is no fault of the text; once the service is back the same text runs."""
+    shown = Shown(tab, server)
+    shown.open("heavy-top", paused=True)
+    tab.get_by_role("button", name="Open scene").click()
+    tab.locator("#scene-text").fill(json.dumps(FLOATING))
+    playwright_api.expect(tab.locator("#scene-preview")).to_contain_text("Degrees of freedom")
+    tab.context.set_offline(True)
+    run = tab.get_by_role("button", name="Check and run")
+    run.click()
+    told = tab.locator("#scene-faults li")
+    playwright_api.expect(told).to_contain_text("No answer from")
+    playwright_api.expect(told).not_to_contain_text("column")
+    playwright_api.expect(tab.locator(".cm-lintRange-error")).to_have_count(0)
+    tab.context.set_offline(False)
+    run.click()
+    playwright_api.expect(tab.locator("#scene-name")).to_have_text("floating")
+    shown.close()

@@ -26,7 +26,7 @@ APART = {
     ],
 }  # fmt: skip
 # a wheel with a motor
-WHEEL = {
+WHEEL: dict[str, Any] = {
     "version": 1,
     "name": "wheel",
     "simulation": {"dt": 0.002, "duration": 600},

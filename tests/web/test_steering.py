@@ -1,11 +1,13 @@
 """Who steers, what keys do, what is repeated: the hands of a person on a run."""
 
+import importlib
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 
+from tests.web.conftest import ROOT
 from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -170,3 +172,70 @@ def test_a_first_visit_is_told_what_hands_can_do(tab: Any, server: str) -> None:
     shown.wait("cardan.shown().time > 0")
     playwright_api.expect(hint).to_be_hidden()
     shown.close()
+
+
+def test_a_place_on_the_timeline_stays_its_moment_while_it_is_dragged(
+    page: Any, server: str, shown: Shown
+) -> None:
+    """Also of a run that goes on meanwhile; afterwards the timeline has all of it again."""
+    page.goto(f"{server}/#session={create(server, paused=False)}")
+    shown.wait("cardan.shown().edge?.step > 200")
+    slider = page.locator("#timeline")
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.7 * box["width"], middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.5 * box["width"], middle, steps=3)
+    shown.wait("cardan.shown().mode === 'history'")
+    edge, place = page.evaluate(
+        "[cardan.shown().edge.step, document.getElementById('timeline').value]"
+    )
+    shown.wait(f"cardan.shown().edge.step > {edge + 200}")
+    assert slider.input_value() == place
+    assert int(slider.get_attribute("max")) < edge + 200
+    page.mouse.up()
+    shown.wait(f"Number(document.getElementById('timeline').max) > {edge + 200}")
+
+
+def test_somebody_without_a_pointer_finds_a_body_and_moves_it(
+    page: Any, server: str, shown: Shown
+) -> None:
+    """From the first Tab on; skip links keep the address, which names the run."""
+    page.goto(f"{server}/#session={create(server, paused=True)}")
+    shown.wait("cardan.pose('far') && sockets.at(-1)?.readyState === 1")
+    address = page.url
+    page.keyboard.press("Tab")
+    playwright_api.expect(page.get_by_role("link", name="Skip to the outline")).to_be_focused()
+    page.keyboard.press("Enter")
+    playwright_api.expect(page.locator("#outline-search")).to_be_focused()
+    assert page.url == address
+    page.keyboard.type("far")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    playwright_api.expect(page.locator(".inspector-name")).to_have_text("far")
+    page.keyboard.press("p")
+    page.keyboard.press("Shift+ArrowRight")
+    shown.wait("cardan.pose('far')[1] > 2.01")
+    assert shown.rest()["step"] == 10
+
+
+def test_a_notebook_cell_plays_the_run(
+    page: Any, server: str, shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Share copies is a cell of the Python client: run here without a notebook."""
+    monkeypatch.syspath_prepend(ROOT / "clients" / "python")
+    client = importlib.import_module("cardan_client")
+    scene = {**FLOATING, "simulation": {"dt": 0.002, "duration": 0.02}}
+    page.goto(f"{server}/#session={create(server, scene=scene)}")
+    shown.wait("cardan.pose('far')")
+    page.get_by_role("button", name="Share").click()
+    dialog = page.get_by_role("dialog", name="Share")
+    dialog.get_by_role("button", name="Notebook cell").click()
+    cell = dialog.get_by_label("What was copied").input_value()
+    *lines, last = cell.strip().split("\n")
+    given: dict[str, Any] = {}
+    exec(compile("\n".join(lines), "cell", "exec"), given)
+    view = eval(last, given)
+    assert isinstance(given["client"], client.Client)
+    given["client"].close()
+    assert "<iframe" in view._repr_html_()
