@@ -130,6 +130,20 @@ def why_not(reactions: Reactions) -> str:
     return "No reactions within the bounds of contacts, stops, friction and drives balance it."
 
 
+def hovering(reactions: Reactions) -> str:
+    """A sentence on a body that no joint and no contact holds; empty: there is none."""
+    rows = reactions.simulation.work.rows
+    held = np.union1d(rows.body_a[reactions.rows], rows.body_b[reactions.rows])
+    alone = np.setdiff1d(reactions.bodies, held)
+    if not len(alone):
+        return ""
+    name = reactions.simulation.body_names[int(alone[0])]
+    return (
+        f" No joint and no contact is at body '{name}' at the start: place it where it touches, or "
+        "take the poses of the end of a run."
+    )
+
+
 def load_wrench(simulation: Simulation, load: Mapping[str, Any]) -> Array:
     """(bodies and the world, 6) moments about the centres of mass and forces. Raises ValueError."""
     model, state = simulation.model, simulation.state

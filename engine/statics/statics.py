@@ -13,6 +13,7 @@ from cardan.engine.statics.balance import (
     WITHIN,
     Margin,
     admissible,
+    hovering,
     load_wrench,
     margin,
     undetermined,
@@ -76,6 +77,7 @@ def statics(
     unknown, slack = admissible(reactions)
     if unknown is None and search:
         smooth, found, stopped = _search(scene)
+        stopped += hovering(reactions) if stopped else ""
         steps = found.steps if found is not None else 0
         if smooth is not None and found is not None and found.found:
             smooth.sample(found.q, np.zeros(smooth.nv), np.zeros(smooth.nv))

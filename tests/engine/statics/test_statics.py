@@ -331,3 +331,14 @@ def test_an_equilibrium_beyond_a_bound_is_none() -> None:
     found = judged(two_arms(-0.2, initial={"position": -0.5}))
     assert found.status == "not_found"
     assert "'cord'" in found.reason
+
+
+def test_a_body_that_hovers_is_named() -> None:
+    """A millimetre above the ground it does not stand; the search, without contacts, finds none."""
+    box = {"type": "box", "size": [0.2, 0.2, 0.2]}
+    crate = {"name": "crate", "mass": 1.0, "position": [0, 0, 0.105], "shapes": [box]}
+    found = judged(document([ground(), crate]))
+    assert found.status == "not_found"
+    assert "no contact is at body 'crate'" in found.reason
+    crate["position"] = [0, 0, 0.1]
+    assert judged(document([ground(), crate])).status == "equilibrium"
