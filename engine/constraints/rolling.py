@@ -16,7 +16,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import contact_acceleration
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular
+from cardan.engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import SolverMethod
@@ -95,11 +95,22 @@ def end_of_pair(contacts: Contacts, first: int) -> int:
 
 
 @kernel
+def turn_on_facets(world: World, c: int) -> float:
+    """How fast the normal of contact c turns if its bodies slide on a hollow of facets [rad/s]."""
+    contacts, v = world.work.contacts, world.state.v_WB_W
+    if contacts.facet[c] < 0:
+        return 0.0
+    K = world.model.meshes.curvature[contacts.facet[c]]
+    slip = sub(load3(v, contacts.body_b[c]), load3(v, contacts.body_a[c]))
+    return abs(K[0] + K[1] + K[2]) * norm(slip)
+
+
+@kernel
 def rolls(world: World, first: int, last: int) -> bool:
     """Whether a rigid pair that turns carried load in the last step, and nothing strikes."""
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
     turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
-    turn *= world.clock.h[0]
+    turn = world.clock.h[0] * (turn + turn_on_facets(world, first))
     if contacts.compliance[first] > 0.0 or turn < LEAST_TURN or turn > MOST_TURN:
         return False
     load = 0.0
