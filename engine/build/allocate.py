@@ -79,6 +79,7 @@ def contact_arrays(n: int) -> Contacts:
         point_W=np.zeros((n, 3)),
         normal_W=np.zeros((n, 3)),
         gap=np.zeros(n),
+        facet=np.zeros(n, np.int64),
         struck=np.zeros(n, np.int64),
         friction=np.zeros(n),
         restitution=np.zeros(n),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.facets import find_curvatures
 from cardan.engine.build.mesh_tree import build_tree
 from cardan.engine.world.model import (
     EDGE_BORDER,
@@ -43,6 +44,7 @@ class Mesh(NamedTuple):
     neighbours: Ints  # (t, 3)
     edge_kinds: Ints  # (t, 3)
     regions: Ints  # (t,)
+    curvatures: tuple[Floats, Floats, Floats]  # facets.py
     node: Floats  # (n, 6)
     leaf: Ints
 
@@ -149,6 +151,7 @@ def build_mesh(surface: Surface, is_field: bool) -> Mesh:
     elif closure_of(surface).is_closed:
         inside = INSIDE_CLOSED
     ring_start, ring = find_rings(faces, len(vertices))
+    regions = find_regions(normals, neighbours)
     node, leaf = build_tree(vertices[faces])
     return Mesh(
         middle=middle,
@@ -162,7 +165,8 @@ def build_mesh(surface: Surface, is_field: bool) -> Mesh:
         normals=normals,
         neighbours=neighbours,
         edge_kinds=find_edge_kinds(vertices, faces, normals, neighbours),
-        regions=find_regions(normals, neighbours),
+        regions=regions,
+        curvatures=find_curvatures(vertices, faces, normals, neighbours, regions),
         node=node,
         leaf=leaf,
     )
@@ -199,6 +203,9 @@ def mesh_arrays(meshes: list[Mesh]) -> Meshes:
         neighbour=joined(shifted([m.neighbours for m in meshes], triangle), 3, np.int64),
         edge_kind=joined([m.edge_kinds for m in meshes], 3, np.int64),
         region=joined([m.regions for m in meshes], None, np.int64),
+        curvature=joined([m.curvatures[0] for m in meshes], 6, float),
+        curvature_middle=joined([m.curvatures[1] for m in meshes], 3, float),
+        curvature_rise=joined([m.curvatures[2] for m in meshes], None, float),
     )
 
 

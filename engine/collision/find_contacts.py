@@ -66,6 +66,8 @@ from cardan.engine.world.state import State
 FEW_SHAPES = 24
 # Up to this many shapes, testing whether any two may touch costs less than posing them.
 FEW_PAIRS = 4
+# With more contacts in the last step margins are larger by a share of what shapes move in a step.
+CROWDED, LARGER = 100, 0.5
 # Bounding spheres are enlarged by this factor against rounding.
 ROUNDED = 1.0 + 1e-9
 
@@ -257,25 +259,30 @@ def narrow_phase(
     """Contacts of the pairs that `broad_phase` found, ascending by pair and feature.
 
     A point whose gap is at most margin + closing speed * time is a contact; reach = (margin, time).
+    In a crowd a kick turns bodies round: there the margin of a pair is larger by a share of what
+    its shapes may move (decision 0511).
 
     Reads   poses, velocities and cached contacts of state
     Writes  contacts, scratch
     Check   tests/engine/collision/test_find_contacts.py
     """
     shapes = model.shapes
-    margin, h = reach
+    near, h = reach
+    share = LARGER if state.contacts.count[0] > CROWDED else 0.0
+    solids = scratch.solids
     faces = faces_of(shapes)
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
+        margin = near + share * (solids[ij[0], REACH] + solids[ij[1], REACH])
         if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
             write_mesh_contacts(scratch, faces, model.meshes, ij, margin, h, contacts)
         elif shapes.kind[ij[0]] == SPHERE and shapes.kind[ij[1]] == SPHERE:
-            write_sphere_contact(shapes, scratch, ij, reach, contacts)
+            write_sphere_contact(shapes, scratch, ij, (margin, h), contacts)
         elif is_hollow(shapes.kind[ij[0]]) or is_hollow(shapes.kind[ij[1]]):
             if shapes.kind[ij[0]] == PLANE or shapes.kind[ij[1]] == PLANE:
                 write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
             else:
-                write_hollow_contacts(shapes, scratch, faces, ij, reach, contacts)
+                write_hollow_contacts(shapes, scratch, faces, ij, (margin, h), contacts)
         else:
             write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
     write_surfaces(model.materials, shapes, state, contacts)

@@ -50,6 +50,7 @@ def keep_point(
         contacts.shape_a[c] = i
         contacts.shape_b[c] = j
         contacts.gap[c] = gap
+        contacts.facet[c] = -1
         contacts.struck[c] = 0
         contacts.feature[c] = feature
         store3(contacts.point_W, c, p)

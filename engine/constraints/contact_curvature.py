@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from numpy.typing import NDArray
+
 from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration_in
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.hollow_curvature import around, hollow_curvature
@@ -39,6 +41,7 @@ from cardan.engine.world.model import (
     CONVEX,
     CYLINDER,
     ELLIPSOID,
+    MESH,
     RING,
     SPHERE,
     TUBE,
@@ -150,10 +153,20 @@ def _of_round(kind: int, size: Vec3, p: Vec3, m: Vec3, basis: tuple[Vec3, Vec3])
 
 
 @kernel
+def _of_facet(K: NDArray, basis: tuple[Vec3, Vec3]) -> Sym2:
+    """Of the smooth surface for which a facet stands, from its matrix xx yy zz xy xz yz."""
+    a, b, c = (K[0], K[3], K[4]), (K[3], K[1], K[5]), (K[4], K[5], K[2])
+    t, u = basis
+    along = (dot(a, u), dot(b, u), dot(c, u))
+    return (dot(t, (dot(a, t), dot(b, t), dot(c, t))), dot(t, along), dot(u, along))
+
+
+@kernel
 def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3, Vec3]) -> Sym2:
     """Curvature [1/m] of shape s at contact c, positive where convex, in a basis of the tangents.
 
-    m_W is the outward unit normal of the shape. Triangle meshes and planes are planar.
+    m_W is the outward unit normal of the shape. Planes are planar, and so are triangles
+    of meshes that stand for no smooth surface.
 
     Reads   collision.solids at the present poses
     """
@@ -175,6 +188,8 @@ def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3,
         t = around(p, m)
         k1, k2 = hollow_curvature(kind, size, p, m)
         return _sum(_along(k1, t, basis), _along(k2, cross(m, t), basis))
+    if kind == MESH and contacts.facet[c] >= 0:
+        return _of_facet(world.model.meshes.curvature[contacts.facet[c]], basis)
     if kind == ELLIPSOID:
         return _of_ellipsoid(size, m, basis)
     if kind == BOX:

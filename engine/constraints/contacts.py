@@ -102,6 +102,10 @@ def set_sweep_bias(world: World, row: int, c: int, speed: float) -> None:
         at rest, within band  GENTLE gap/h instead of gap/h or erp gap/h
         at rest, deeper       erp (gap + band)/h - GENTLE band/h, continuous
         moving, penetrating   erp gap/h, also if poses would be corrected after the step
+        approaching at s      loaded and deeper: (gap + band)/h - s/2, at most -s
+
+    What a kick has left without approach approaches by the turn of its bodies alone; a contact that
+    turns its approach round does no work (decision 0511).
 
     Sweeps converge slowly when many bodies transmit a load. With warm-started impulses such a slow
     mode behaves like an integral controller: if the error is corrected faster than the sweeps
@@ -128,6 +132,8 @@ def set_sweep_bias(world: World, row: int, c: int, speed: float) -> None:
         bias = min(erp * gap / h, rows.bias[row])
     else:
         return
+    if rows.lam_warm[row] > 0.0 and gap < -band and speed < 0.0:
+        bias = min(bias, max((gap + band) / h + 0.5 * speed, speed))
     rows.sweep_bias_delta[row] = max(bias, -options.max_correction_speed) - rows.bias[row]
 
 

@@ -16,7 +16,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import contact_acceleration
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.vec3 import cross, load3, norm, perpendicular
+from cardan.engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import SolverMethod
@@ -30,6 +30,8 @@ LEAST_TURN, MOST_TURN = 1e-6, 0.5
 # A contact that approaches faster than this multiple of the change that curvature makes in a step
 # is being struck: an impact that begins in one step may end in the next.
 STRUCK = 30.0
+# share of the slip of before the kick that friction which sticks turns round
+REVERSED = 0.95
 # With more contacts most are swept.
 MOST_CONTACTS = 200
 
@@ -93,11 +95,22 @@ def end_of_pair(contacts: Contacts, first: int) -> int:
 
 
 @kernel
+def turn_on_facets(world: World, c: int) -> float:
+    """How fast the normal of contact c turns if its bodies slide on a hollow of facets [rad/s]."""
+    contacts, v = world.work.contacts, world.state.v_WB_W
+    if contacts.facet[c] < 0:
+        return 0.0
+    K = world.model.meshes.curvature[contacts.facet[c]]
+    slip = sub(load3(v, contacts.body_b[c]), load3(v, contacts.body_a[c]))
+    return abs(K[0] + K[1] + K[2]) * norm(slip)
+
+
+@kernel
 def rolls(world: World, first: int, last: int) -> bool:
     """Whether a rigid pair that turns carried load in the last step, and nothing strikes."""
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
     turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
-    turn *= world.clock.h[0]
+    turn = world.clock.h[0] * (turn + turn_on_facets(world, first))
     if contacts.compliance[first] > 0.0 or turn < LEAST_TURN or turn > MOST_TURN:
         return False
     load = 0.0
@@ -107,6 +120,41 @@ def rolls(world: World, first: int, last: int) -> bool:
         if row_speed(rows, row, world.state) < -world.options.restitution_threshold:
             return False
     return load > 0.0
+
+
+@kernel
+def sticks(rows: Rows, row: int) -> bool:
+    """Whether the friction of the contact with normal row `row` was within its cone."""
+    x, y = rows.lam_warm[row + 1], rows.lam_warm[row + 2]
+    return bool(x * x + y * y < (rows.mu[row + 1] * rows.lam_warm[row]) ** 2)
+
+
+@kernel
+def follow_tangents(world: World, row: int, acceleration: Vec3, jointed: bool) -> None:
+    """Write the biases of the tangents of the contact with normal row `row`.
+
+    Friction that sticks does no work if the mean of J v- and J v+ is zero; if J v+ is tangent to
+    the curved path, it does one of third order, which makes the fast motions of a rocking body
+    slower. The share REVERSED of the first and the rest of the second: the first alone would pass
+    a slip on with the other sign for ever.
+
+    Reads   acceleration d(J v)/dt [m/s^2] along (n, t1, t2)
+    Writes  rows.bias, sweep_bias_delta
+    Source  McLachlan and Perlmutter 2006; decision 0510
+    """
+    rows, h = world.work.rows, world.clock.h[0]
+    bend1, bend2 = 0.5 * h * acceleration[1], 0.5 * h * acceleration[2]
+    if not jointed and sticks(rows, row):
+        # biases so far are surface velocities
+        e1 = row_speed(rows, row + 1, world.state) + rows.bias[row + 1] - bend1
+        e2 = row_speed(rows, row + 2, world.state) + rows.bias[row + 2] - bend2
+        # what is larger is no motion along the path
+        if norm((0.0, e1, e2)) <= h * norm(acceleration):
+            bend1 += REVERSED * e1
+            bend2 += REVERSED * e2
+    for tangent, bend in ((row + 1, bend1), (row + 2, bend2)):
+        rows.bias[tangent] += bend
+        rows.sweep_bias_delta[tangent] -= bend
 
 
 @kernel
@@ -141,9 +189,7 @@ def follow_contact(world: World, c: int, jointed: bool) -> None:
     rows.sweep_bias_delta[row] -= change
     rows.error[row] += 0.5 * h * bend
     rows.smooth[row] = 1
-    for tangent, along in ((row + 1, along1), (row + 2, along2)):
-        rows.bias[tangent] += 0.5 * h * along
-        rows.sweep_bias_delta[tangent] -= 0.5 * h * along
+    follow_tangents(world, row, (normal, along1, along2), jointed)
 
 
 @kernel

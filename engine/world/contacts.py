@@ -23,6 +23,7 @@ class Contacts(NamedTuple):
     point_W: NDArray  # (max, 3) m          midpoint between the two surfaces
     normal_W: NDArray  # (max, 3) -         unit, from A to B
     gap: NDArray  # (max,) m                >= 0 apart, < 0 penetrating
+    facet: NDArray  # (max,) int64          triangle whose smooth surface was met, -1: none
     struck: NDArray  # (max,) int64         1: had an impact separate from the kick
     friction: NDArray  # (max,) -           mu
     restitution: NDArray  # (max,) -

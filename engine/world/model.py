@@ -102,6 +102,11 @@ class Meshes(NamedTuple):
     neighbour: NDArray  # (t, 3) int64   triangle beyond the edge from corner k to k + 1, -1: none
     edge_kind: NDArray  # (t, 3) int64   EDGE_... of that edge
     region: NDArray  # (t,) int64        number of the flat region, from 0 in each mesh
+    curvature: (
+        NDArray  # (t, 6) 1/m          curvature of a smooth hollow surface, xx yy zz xy xz yz in S
+    )
+    curvature_middle: NDArray  # (t, 3) m     where it touches the triangle, in S
+    curvature_rise: NDArray  # (t,) m         its largest distance from the triangle; 0: none
 
 
 @struct

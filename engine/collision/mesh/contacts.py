@@ -33,6 +33,7 @@ from cardan.engine.collision.mesh.aabb_tree import (
 )
 from cardan.engine.collision.mesh.edges import edge_hit, is_met
 from cardan.engine.collision.mesh.inside import take_inside
+from cardan.engine.collision.mesh.joined import REPEATED, joined_contact
 from cardan.engine.collision.mesh.swept_bounds import (
     ImpactWindow,
     drift_of,
@@ -283,15 +284,19 @@ def write_mesh_contacts(
     count = choose_contacts(reduction, size, limit, scratch.spare)
     for k in range(count):
         row = reduction.chosen[k]
+        facet, touch = joined_contact(reduction, pair, meshes, k, count)
+        if facet == REPEATED:
+            continue
+        p, n, gap = touch
         c = contacts.count[0]
         if c < len(contacts.gap):
-            n = load3(reduction.normal, row)
             contacts.shape_a[c] = i
             contacts.shape_b[c] = j
-            contacts.gap[c] = reduction.gap[row]
+            contacts.gap[c] = gap
+            contacts.facet[c] = facet
             contacts.struck[c] = 0
             contacts.feature[c] = reduction.feature[row]
-            store3(contacts.point_W, c, add(origin, load3(reduction.point, row)))
+            store3(contacts.point_W, c, add(origin, p))
             store3(contacts.normal_W, c, n if is_first else negate(n))
             share_of_group(scratch, pair, faces, (row, count))
             for axis in range(2):
