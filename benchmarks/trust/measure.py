@@ -22,6 +22,8 @@ from benchmarks.trust import (
     strangers,
     swings,
     touching,
+    workshop,
+    yard,
 )
 from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
 from benchmarks.trust.held_out import SEED, held_out
@@ -43,6 +45,8 @@ FAMILIES = (
     *elastic.FAMILIES, *mechanisms.FAMILIES, *shaken.FAMILIES, *swings.FAMILIES,
     *friction.FAMILIES, *blows.FAMILIES, *everyday.FAMILIES,
 )  # fmt: skip
+# of other kinds: added when limits were chosen
+OTHERS = further.FAMILIES + strangers.FAMILIES + workshop.FAMILIES + yard.FAMILIES
 
 
 class Result(NamedTuple):
@@ -71,7 +75,7 @@ def cases(families: Sequence[str] = (), seed: int | None = None) -> Iterator[tup
     With a seed only those drawn from it.
     """
     chosen = chain.from_iterable(family() for family in FAMILIES if seed is None)
-    others = () if seed is not None else further.FAMILIES + strangers.FAMILIES
+    others = () if seed is not None else OTHERS
     other = chain.from_iterable(family() for family in others)
     drawn = held_out(SEED if seed is None else seed)
     for group, some in ((CHOSEN, chosen), (OTHER, other), (HELD_OUT, drawn)):

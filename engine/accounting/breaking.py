@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from cardan.engine.accounting.energy import joint_spring_energy
+from cardan.engine.accounting.variation import add_error
 from cardan.engine.bodies.events import append_event, put_place
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import is_broken, joint_frame
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, norm, scale
 from cardan.engine.world.events import EVENT_BREAK, EVENT_JOINT, Events
-from cardan.engine.world.model import GEAR, Joints
+from cardan.engine.world.model import DYNAMIC, GEAR, Joints
 from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING
 from cardan.engine.world.state import FREED, LEDGER_IMPACT, State
 from cardan.engine.world.world import World
@@ -73,6 +74,19 @@ def record_break(joints: Joints, state: State, j: int, push: Vec3, events: Event
 
 
 @kernel
+def mark_break(world: World, j: int, push: Vec3) -> None:
+    """A joint breaks up to a step late: its bodies have the impulse of that time too much.
+
+    Reads   push    the force on the child [N]
+    Writes  state.extremes
+    """
+    joints, bodies, h = world.model.joints, world.model.bodies, world.options.time_step
+    for i in (joints.body_a[j], joints.body_b[j]):
+        if world.kind[i] == DYNAMIC and joints.kind[j] != GEAR:
+            add_error(world, i, scale(h * bodies.inverse_mass[i], push))
+
+
+@kernel
 def break_joints(world: World) -> None:
     """Break every joint whose reaction in this step exceeded its breaking force.
 
@@ -81,7 +95,7 @@ def break_joints(world: World) -> None:
 
     Reads   rows of the step, those of a joint one after the other
     Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded;
-            still_steps, reset for the freed bodies; events, one for each joint
+            still_steps, reset for the freed bodies; events, one for each joint; extremes
     Check   tests/references/test_breaking.py
     """
     joints, state, rows = world.model.joints, world.state, world.work.rows
@@ -102,3 +116,4 @@ def break_joints(world: World) -> None:
             if joints.excluded[j] >= 0:
                 free_pair(state, joints.excluded[j])
             record_break(joints, state, j, push, world.events)
+            mark_break(world, j, push)

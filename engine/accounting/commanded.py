@@ -24,7 +24,8 @@ from cardan.engine.accounting.crossings import (
     note,
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE, first_drive
-from cardan.engine.accounting.impact_errors import mark_rebound, record_braking
+from cardan.engine.accounting.impact_errors import mark_stop, record_braking
+from cardan.engine.accounting.variation import VARIED
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.constraints.soft_stops import is_soft_stop
@@ -47,9 +48,9 @@ def first_followed(model: Model) -> int:
 
 def forget_drives(model: Model, state: State) -> None:
     """Follow all drives anew from the next step on, as after coordinates were set."""
-    n_joints = len(model.joints.kind)
-    followed = state.extremes[len(state.extremes) - 3 * FOLLOWED * n_joints :]
-    followed = followed.reshape(-1, FOLLOWED)
+    n_joints, n = len(model.joints.kind), len(model.bodies.kind)
+    first = LIMITS + n_joints + (1 + VARIED) * n + OF_A_DRIVE * n_joints
+    followed = state.extremes[first : first + 3 * FOLLOWED * n_joints].reshape(-1, FOLLOWED)
     followed[:, LOST], followed[:, LAST_Q] = 0.0, inf
 
 
@@ -104,6 +105,6 @@ def record_commanded(world: World) -> None:
                 record_drive(world, i, limit)
             continue
         if rows.share[0] == 1.0:
-            mark_rebound(world, i)
+            mark_stop(world, i)
         if -rows.error[i] > limit and not is_soft_stop(joints, rows, i):
             note(state, APART if of_length else TWIST, -rows.error[i], limit, j)

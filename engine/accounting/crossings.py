@@ -10,7 +10,8 @@ errors. A step compares its sums with the gates; only if a gate is exceeded are 
     [LIMITS + j : LIMITS + j + n] how fast each body may be [m/s]; inf: any speed
     [LIMITS + j + n :]            of each body how its kicks vary: accounting/variation.py;
                                   then of each joint how the force of its drive alternates:
-                                  drive_noise.py; then what its motors lost: commanded.py
+                                  drive_noise.py; then what its motors lost: commanded.py; then
+                                  how the stretch of its spring changes: stretches.py
 """
 
 from __future__ import annotations
@@ -37,10 +38,12 @@ GATES = 64
 # gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
 # tolerated growth of energy [J]; least depth that is too deep for any body [m]
 GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 64, 65, 66, 67
-# 1: some surfaces have more static than kinetic friction
-GATE_STATIC = 68
+# 1: some surfaces have more static than kinetic friction; 1: springs act on some coordinates
+GATE_STATIC, GATE_SPRINGS = 68, 69
+# 1: in this step some body has an impact in which what carries it may let go
+GATE_STRUCK = 70
 
-LIMITS = 69
+LIMITS = 71
 
 # growth of energy over the largest kinetic energy so far
 GROWTH_SHARE = 0.05

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from math import inf
 
-from cardan.engine.accounting.crossings import GATE_STATIC
+from cardan.engine.accounting.crossings import GATE_STATIC, GATE_STRUCK
+from cardan.engine.accounting.supports import (
+    approach_velocity,
+    lose_supports,
+    mark_closing,
+    mark_support,
+)
 from cardan.engine.accounting.variation import (
     AIM_JUMP,
     AIM_KICK,
@@ -21,16 +27,20 @@ from cardan.engine.accounting.variation import (
     IMPACTS,
     RELEASE_STEP,
     RELEASES,
+    RUBBED,
     VARIED,
     aim_of,
     first_of,
     mark_early,
 )
-from cardan.engine.bodies.point import velocity_at
+from cardan.engine.accounting.work import row_speed_before
 from cardan.engine.collision.materials import slides
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import SHARP, shape_operator
+from cardan.engine.constraints.limits import BOUNCE_SPEED
+from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.spatial.vec3 import (
+    ZERO3,
     Vec3,
     add_scaled,
     cross,
@@ -44,6 +54,7 @@ from cardan.engine.spatial.vec3 import (
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import RestitutionLaw
+from cardan.engine.world.rows import ROW_FRICTION
 from cardan.engine.world.world import World
 
 POISSON, PROPAGATING = int(RestitutionLaw.POISSON), int(RestitutionLaw.PROPAGATING)
@@ -65,16 +76,24 @@ def note_impact(world: World, i: int, other: int) -> None:
 
 
 @kernel
-def mark_rebound(world: World, i: int) -> None:
+def mark_stop(world: World, i: int) -> None:
     """Record the impact of the stop of row i: how early it comes.
 
     Reads   rows.rebound, lam of the last kick
     Writes  state.extremes from LIMITS + j + n on
     """
     rows, j = world.work.rows, world.work.rows.joint[i]
-    if rows.rebound[i] > 0.0 and world.work.problem.lam[i] > 0.0:
+    if not world.work.problem.lam[i] > 0.0:
+        return
+    a, b, gap = rows.body_a[i], rows.body_b[i], max(rows.error[i], 0.0)
+    if rows.rebound[i] > 0.0:
         speed = rows.rebound[i] / world.model.joints.limit_restitution[j, rows.axis[i]]
-        mark_early(world, (rows.body_a[i], rows.body_b[i]), max(rows.error[i], 0.0) / speed)
+        mark_early(world, (a, b), gap / speed)
+    else:
+        speed = -row_speed_before(rows, i, world.work.motion)
+    if speed > BOUNCE_SPEED and not is_soft_stop(world.model.joints, rows, i):
+        mark_support(world, a, gap / speed, b, ZERO3)
+        mark_support(world, b, gap / speed, a, ZERO3)
 
 
 @kernel
@@ -82,9 +101,10 @@ def record_braking(world: World, i: int) -> None:
     """Note what the bounded row i along a way takes in this step, for an impact in the same step.
 
     A blow takes no time, so friction takes nothing from it: it brakes afterwards, over a way
-    P^2/(2 m F). In a step both are one problem, and a friction of P = F h is lost from the blow.
+    P^2/(2 m F). In a step both are one problem, and a friction of P = F h is lost from the blow. It
+    is also that of a whole step, where the blow comes within the step.
 
-    Writes  state.extremes: BRAKED of both bodies [kg m]
+    Writes  state.extremes: BRAKED of both bodies [kg m], RUBBED
     """
     rows, extremes = world.work.rows, world.state.extremes
     impulse = world.work.problem.lam[i]
@@ -94,15 +114,8 @@ def record_braking(world: World, i: int) -> None:
     for body in (rows.body_a[i], rows.body_b[i]):
         if world.kind[body] == DYNAMIC:
             extremes[first_of(world) + VARIED * body + BRAKED] = braked
-
-
-@kernel
-def approach_velocity(world: World, contacts: Contacts, c: int) -> Vec3:
-    """Velocity of body B relative to body A at contact c before the kick [m/s]."""
-    state, old, p = world.state, world.work.motion.velocity_old, load3(contacts.point_W, c)
-    in_a = velocity_at(state, old, contacts.body_a[c], p)
-    in_b = velocity_at(state, old, contacts.body_b[c], p)
-    return sub(in_b, in_a)
+            if rows.kind[i] == ROW_FRICTION and rows.hi[i] > 0.0:
+                extremes[first_of(world) + VARIED * body + RUBBED] = abs(impulse) / rows.hi[i]
 
 
 @kernel
@@ -178,12 +191,13 @@ def record_impact(world: World, contacts: Contacts, c: int) -> None:
         note_impact(world, a, b)
         note_impact(world, b, a)
     both_move = kind[a] == DYNAMIC and kind[b] == DYNAMIC
-    if options.impact_time != EXACT and contacts.gap[c] > 0.0 and (rebounds or both_move):
-        speed = abs(dot(load3(contacts.normal_W, c), approach_velocity(world, contacts, c)))
-        if speed > 0.0:
-            time = min(contacts.gap[c] / speed, world.options.time_step)
-            mark_early(world, (a, b), time)
-            mark_errors(world, c, time)
+    if options.impact_time == EXACT or not contacts.gap[c] > 0.0 or not (rebounds or both_move):
+        return
+    speed = abs(dot(load3(contacts.normal_W, c), approach_velocity(world, contacts, c)))
+    if speed > 0.0:
+        time = min(contacts.gap[c] / speed, world.options.time_step)
+        mark_early(world, (a, b), time)
+        mark_errors(world, c, time)
 
 
 @kernel
@@ -203,10 +217,14 @@ def record_impacts(world: World, contacts: Contacts) -> None:
         if contacts.compliance[c] > 0.0:
             continue
         jump = norm(load3(contacts.impulse_W, c))
+        if jump > 0.0 and world.work.rows.lam_warm[world.work.rows.count[1] + 3 * c] == 0.0:
+            mark_closing(world, c)
         jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
         struck = options.restitution_law == POISSON and contacts.struck[c] == 1
         if struck or jump > options.restitution_threshold:
             record_impact(world, contacts, c)
+    if world.state.extremes[GATE_STRUCK] == 1.0:
+        lose_supports(world, contacts)
 
 
 @kernel

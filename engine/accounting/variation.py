@@ -23,13 +23,11 @@ instead of the change of its velocity. As vectors they are followed through furt
 
 from __future__ import annotations
 
-from math import sqrt
-
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, TURN, note
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.quaternion import load4, rotate_back
+from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
@@ -68,10 +66,23 @@ RELEASES, RELEASE_STEP = 60, 61
 # errors that impacts pass on, W: of this step's velocity and position; of velocity [m/s] and
 # position [m] now; the largest of position so far
 AIM_KICK, AIM_JUMP, AIM_V, AIM_P, MOST_AIM = 62, 65, 68, 71, 74
-VARIED = 75
+# set at the start, body axes: the axis about which it may turn by any angle, as it is of revolution
+# about it; 0: none. Sum of |w| across that axis
+SPIN_AXIS, AXIS_TURNED = 75, 78
+# how early the last impact may have come [s; 0: one or no step ago nothing was struck], its step,
+# the body at whose stop it arrived (-1: none), the point about which it turns from then on, W [m]
+LOST_TIME, LOST_STEP, LOST_WITH, LOST_P = 79, 80, 81, 82
+# friction of its joint in this step, over its largest [-]
+RUBBED = 85
+VARIED = 86
+
+# way that friction takes too much of in the step of a blow: this share of a step of motion
+RUBBED_STEP = 0.4
 
 # sine of the angle between the axes of two steps up to which an axis is at rest
 STEADY_AXIS = 1e-3
+# kicks of a velocity that has no size of its own, as of a body that turns round
+TURNING_ROUND = 10.0
 EXACT = int(ImpactTime.EXACT)
 
 
@@ -100,6 +111,27 @@ def spin_of(world: World, i: int) -> Vec3:
 
 
 @kernel
+def across_axis(state: State, i: int, at: int, w: Vec3) -> float:
+    """How fast the axis of body i turns [rad/s]; of a body that is not of revolution |w|.
+
+    Its numbers are in extremes from `at` on.
+    """
+    extremes = state.extremes
+    axis = (extremes[at + SPIN_AXIS], extremes[at + SPIN_AXIS + 1], extremes[at + SPIN_AXIS + 2])
+    if dot(axis, axis) == 0.0:
+        return norm(w)
+    return norm(cross(rotate(load4(state.q_WB, i), axis), w))
+
+
+@kernel
+def note_rate(state: State, i: int, at: int, w: Vec3) -> None:
+    """Record body i, whose numbers are in extremes from `at` on, if it turns too far in a step."""
+    rate, limit = across_axis(state, i, at, w), state.extremes[at + TURN_LIMIT]
+    if rate > limit:
+        note(state, TURN, rate, limit, i)
+
+
+@kernel
 def note_turn(world: World, i: int, w: Vec3) -> None:
     """Record body i if it turns too far in a step about an axis that moves.
 
@@ -113,7 +145,7 @@ def note_turn(world: World, i: int, w: Vec3) -> None:
         return
     moved = cross(last, w)
     if dot(moved, moved) > STEADY_AXIS**2 * square * dot(last, last):
-        note(state, TURN, sqrt(square), limit, i)
+        note_rate(state, i, at, w)
 
 
 @kernel
@@ -128,7 +160,7 @@ def record_free_turns(world: World) -> None:
         L = load3(state.L_conserved, i)
         tilted = cross(L, w)
         if dot(tilted, tilted) > STEADY_AXIS**2 * square * dot(L, L):
-            note(state, TURN, sqrt(square), limit, i)
+            note_rate(state, i, at, w)
 
 
 @kernel
@@ -199,6 +231,7 @@ def record_variation(world: World) -> None:
         extremes[at + PATH_V] += norm(v)
         extremes[at + PATH_L] += norm(L)
         extremes[at + TURNED] += norm(w)
+        extremes[at + AXIS_TURNED] += across_axis(state, i, at, w)
         if step > 1 and not exact:
             extremes[at + SUM_V] += norm(kick)
             extremes[at + SUM_L] += norm(spun)
@@ -255,10 +288,24 @@ def note_shift(model: Model, state: State, i: int, shift: NDArray) -> None:
 
 @kernel
 def aim_of(world: World, i: int, which: int) -> Vec3:
-    """AIM_V or AIM_P of body i; what is not dynamic has none."""
+    """AIM_V or AIM_P of body i, or any three of its numbers; what is not dynamic has none."""
     at = first_of(world) + VARIED * i + which
     extremes = world.state.extremes
     return (extremes[at], extremes[at + 1], extremes[at + 2])
+
+
+@kernel
+def add_error(world: World, i: int, change: Vec3) -> None:
+    """From this step on the velocity of body i may be wrong by `change` [m/s], W, to either side.
+
+    Writes  state.extremes: AIM_V, MOST_AIM
+    """
+    extremes, at = world.state.extremes, first_of(world) + VARIED * i
+    sign = 1.0 if dot(change, aim_of(world, i, AIM_V)) >= 0.0 else -1.0
+    for k in range(3):
+        extremes[at + AIM_V + k] += sign * change[k]
+    way = world.options.time_step * norm(change)
+    extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], way)
 
 
 @kernel
@@ -290,7 +337,9 @@ def note_early(world: World, i: int) -> None:
         extremes[at + AIM_V + k] += extremes[at + AIM_KICK + k]
         extremes[at + AIM_JUMP + k], extremes[at + AIM_KICK + k] = 0.0, 0.0
     extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], norm(aim_of(world, i, AIM_P)))
-    extremes[at + BRAKED_WAY] += extremes[at + BRAKED_NOW]
+    rubbed = RUBBED_STEP * world.options.time_step * extremes[at + RUBBED]
+    rubbed *= min(norm(v), norm(kicked))
+    extremes[at + BRAKED_WAY] += extremes[at + BRAKED_NOW] + rubbed
     extremes[at + EARLY_TIME], extremes[at + OFF_FIXED] = 0.0, 0.0
     extremes[at + BRAKED_NOW] = 0.0
 
@@ -299,10 +348,13 @@ def note_early(world: World, i: int) -> None:
 def carry_errors(world: World, i: int) -> None:
     """Body i drifts with the error of its velocity, which is no larger than the velocity.
 
+    What turns round is at rest for a moment, but its kicks go on.
+
     Writes  state.extremes: AIM_V, AIM_P, MOST_AIM
     """
     extremes, at = world.state.extremes, first_of(world) + VARIED * i
     error, speed = norm(aim_of(world, i, AIM_V)), norm(load3(world.state.v_WB_W, i))
+    speed += TURNING_ROUND * norm(aim_of(world, i, KICK_V))
     if error == 0.0:
         return
     share = min(1.0, speed / error)

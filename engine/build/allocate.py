@@ -362,7 +362,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
         elastic=np.zeros(1),
-        extremes=np.zeros(room_of_extremes(n, n_joints)),
+        extremes=np.zeros(room_of_extremes(n, n_joints, n_forces)),
         still_steps=np.zeros(n, np.int64),
         asleep_with=np.full(n, -1, np.int64),
         woken=np.zeros(1, np.int64),

@@ -13,18 +13,23 @@ from cardan.engine.world.model import (
     COUPLING,
     CYLINDRICAL,
     DISTANCE,
+    DYNAMIC,
+    FORCE_SPRING,
     FORCE_TORSION,
     GEAR,
     HINGE,
     HINGE2,
     MOTOR_POSITION,
+    MOTOR_VELOCITY,
     PLANAR,
     RACK,
     SCREW,
+    SLIDER,
     UNIVERSAL,
     Bodies,
     Forces,
     Joints,
+    Model,
 )
 
 Array = NDArray[np.float64]
@@ -127,3 +132,34 @@ def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
         if behind:
             found = min(found, locked_inverse_mass(joints, place, (j, axis), behind))
         joints.motor_inverse_mass[j, axis] = found / (1.0 + joints.armature[j] * found)
+
+
+def spring_inverse_masses(model: Model) -> Array:
+    """(j + f,) 1/kg or 1/(kg m^2): of the coordinates of springs, of their two bodies alone.
+
+    Lengths have that of the masses, angles that about an axis through the joint. What a rigid drive
+    moves gives way to no spring; couplings, of more bodies than two, have 0.
+    """
+    bodies, joints, forces = model.bodies, model.joints, model.forces
+    along = np.isin(joints.kind, (SLIDER, DISTANCE, HINGE2, CYLINDRICAL))
+    along = np.concatenate([along, forces.kind == FORCE_SPRING])
+    least = np.zeros(len(bodies.kind))
+    moving = bodies.kind == DYNAMIC
+    least[moving] = np.linalg.eigvalsh(bodies.inertia_B[moving])[:, 0]
+    stiff = (joints.motor_kind == MOTOR_VELOCITY) | (joints.motor_kind == MOTOR_POSITION)
+    told = (stiff & ~joints.motor_stiffness.any(axis=2)).any(axis=1)
+    inverse = bodies.inverse_mass.copy()
+    for body in (joints.body_a[told], joints.body_b[told]):
+        inverse[body], least[body] = 0.0, np.inf
+    found = np.zeros(len(along))
+    for of_joint, of_force, anchor in (
+        (joints.body_a, forces.body_a, joints.anchor_A),
+        (joints.body_b, forces.body_b, joints.anchor_B),
+    ):
+        body = np.concatenate([of_joint, of_force])
+        moment = least[body]
+        moment[: len(of_joint)] += bodies.mass[of_joint] * (anchor**2).sum(axis=1)
+        turning = np.divide(1.0, moment, out=np.zeros(len(body)), where=moment > 0.0)
+        found += np.where(along, inverse[body], turning)
+    found[: len(joints.kind)][joints.kind == COUPLING] = 0.0
+    return found

@@ -12,13 +12,30 @@ from cardan.engine.accounting.crossings import (
     GATE_APART,
     GATE_DEPTH,
     GATE_KINETIC,
+    GATE_SPRINGS,
     GATE_STATIC,
     LIMITS,
     SMALL_GROWTH,
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE
-from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, TURN_LIMIT, VARIED
+from cardan.engine.accounting.stretches import (
+    KEPT_X,
+    OF_A_SPRING,
+    forget_stretches,
+    has_springs,
+    spring_records,
+)
+from cardan.engine.accounting.variation import (
+    DEPTH_LIMIT,
+    KEEPS_L,
+    SPIN_AXIS,
+    TURN_LIMIT,
+    VARIED,
+)
+from cardan.engine.build.inverse_mass import spring_inverse_masses
 from cardan.engine.build.memoised import memoised
+from cardan.engine.build.revolution import spin_axes
+from cardan.engine.build.rotations import rotation_matrices
 from cardan.engine.world.model import (
     BOWL,
     BOX,
@@ -32,6 +49,7 @@ from cardan.engine.world.model import (
     ELLIPSOID,
     KINEMATIC,
     MESH,
+    PLANE,
     RING,
     SPHERE,
     STATIC,
@@ -59,21 +77,11 @@ POINT_SHARE = 0.01
 REST_SPEED = 1e-3
 
 
-def room_of_extremes(n_bodies: int, n_joints: int) -> int:
+def room_of_extremes(n_bodies: int, n_joints: int, n_forces: int) -> int:
     """Length of state.extremes; n_bodies includes the world."""
     of_joints = OF_A_DRIVE + 3 * FOLLOWED
-    return LIMITS + n_joints + n_bodies + VARIED * n_bodies + of_joints * n_joints
-
-
-def rotation_matrices(q: Array) -> Array:
-    """(m, 3, 3) of unit quaternions (m, 4)."""
-    w, x, y, z = q.T
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)
+    of_springs = OF_A_SPRING * (n_joints + n_forces)
+    return LIMITS + n_joints + (1 + VARIED) * n_bodies + of_joints * n_joints + of_springs
 
 
 def half_widths(shapes: Shapes) -> Array:
@@ -189,6 +197,24 @@ def can_touch(shapes: Shapes, n_bodies: int) -> NDArray[np.bool_]:
     return touching
 
 
+def may_pass(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies that may pass through another in a step: what meets planes alone is stopped by
+    them however far it moves, as nothing is behind a plane."""
+    shapes, kind = model.shapes, model.bodies.kind
+    moves, solid = kind[shapes.body] == DYNAMIC, shapes.kind != PLANE
+    keys = np.stack([shapes.group, shapes.mask, moves, solid])
+    (group, mask, moving, whole), of = np.unique(keys, axis=1, return_inverse=True)
+    of = of.ravel()
+    passing = np.zeros(len(kind), bool)
+    for one in range(len(group)):
+        met = (group[one] & mask != 0) & (group & mask[one] != 0) & (whole == 1)
+        others = shapes.body[(met & ((moving == 1) | (moving[one] == 1)))[of]]
+        bodies = shapes.body[of == one]
+        if len(others):
+            passing[bodies[(others.min() != bodies) | (others.max() != bodies)]] = True
+    return passing
+
+
 def joint_limits(model: Model, length: Array) -> Array:
     """(j,) m: allowed distance of the anchors, of couplings allowed error; inf for soft joints.
 
@@ -254,7 +280,7 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     """Write the limits of a run into state.extremes, whose layout is in accounting/crossings.py.
 
     The anchors of a joint may separate by LENGTH_SHARE of the smaller body; a body that can touch
-    others may move by its own length per step, and rotate by its turn_limits. Smooth
+    others than planes may move by its own length per step, and rotate by its turn_limits. Smooth
     integrators have no contacts and are of high order: they have no limits of speed.
 
     Reads   state at the start
@@ -268,12 +294,14 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     turning = np.full(len(length), np.inf)
     if options.integrator == Integrator.SEMI_IMPLICIT_EULER:
         touching = can_touch(model.shapes, len(length)) & (bodies.kind != STATIC)
-        speed[touching] = length[touching] / h
+        passed = touching & may_pass(model)
+        speed[passed] = length[passed] / h
         turning = turn_limits(model, touching) / h
     extremes[GATE_APART] = apart.min(initial=np.inf)
     extremes[GATE_KINETIC] = least_kinetic(bodies, speed)
     materials = model.materials
     extremes[GATE_STATIC] = float((materials.static_friction > materials.friction).any())
+    extremes[GATE_SPRINGS] = float(has_springs(model))
     lifted = float(np.linalg.norm(state.gravity_W)) * float(bodies.mass @ length)
     rest = 0.5 * float(bodies.mass.sum()) * REST_SPEED**2
     extremes[SMALL_GROWTH] = LENGTH_SHARE * lifted + rest
@@ -284,5 +312,10 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     depth = depth_limits(model)
     varied[:, DEPTH_LIMIT], extremes[GATE_DEPTH] = depth, depth.min(initial=np.inf)
     varied[:, TURN_LIMIT] = turning
+    varied[:, SPIN_AXIS : SPIN_AXIS + 3] = spin_axes(model)
     varied[:, KEEPS_L] = keeps_momentum(bodies, options)
     forget_drives(model, state)
+    forget_stretches(model, state)
+    damping = np.concatenate([model.joints.spring_damping, model.forces.damping])
+    decay = 0.25 * h * damping * spring_inverse_masses(model)
+    spring_records(model, state)[:, KEPT_X] = np.exp(-decay)

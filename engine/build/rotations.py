@@ -16,6 +16,17 @@ def rotation_matrix(q: Array) -> Array:
     return result
 
 
+def rotation_matrices(q: Array) -> Array:
+    """(m, 3, 3) of unit quaternions (m, 4)."""
+    w, x, y, z = q.T
+    rows = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), 2, 0)
+
+
 def product(a: Array, b: Array) -> Array:
     """Quaternion product."""
     scalar = a[0] * b[0] - a[1:] @ b[1:]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.commanded import forget_drives
 from cardan.engine.accounting.energy import momenta, moving_energy, potential_energy
+from cardan.engine.accounting.stretches import forget_stretches
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
 from cardan.engine.build.initial import open_joints
 from cardan.engine.build.placement import Placed, Placement, place
@@ -233,6 +234,7 @@ class States:
         state = self.state
         forget_contacts(state)
         forget_drives(self.model, state)
+        forget_stretches(self.model, state)
         state.joint_lam[:], state.elastic[:] = 0.0, 0.0
         state.tree_bias_acceleration[:] = 0.0
         state.L_conserved[:], state.w_drifted[:] = 0.0, 0.0

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.stretches import OF_A_SPRING, first_spring
 from cardan.engine.compiler.lanes import LANES
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.lanes import (
@@ -84,6 +85,7 @@ def lane_drives(model: Model) -> LaneDrives:
         spring_damping=np.zeros(v),
         spring_rest=np.zeros(v),
         spring_mass=np.zeros(v),
+        records=whole(-1),
         limited=whole(0),
         lower=np.full(v, -np.inf),
         upper=np.full(v, np.inf),
@@ -107,6 +109,7 @@ def lane_drives(model: Model) -> LaneDrives:
         if has_spring(joints, j, axis):
             made.spring_k[k], made.spring_rest[k] = joints.spring_k[j], joints.spring_rest[j]
             made.spring_damping[k] = joints.spring_damping[j]
+            made.records[k] = first_spring(model) + OF_A_SPRING * j
             made.spring_mass[k] = joints.inverse_mass[j, 0 if joints.kind[j] == SLIDER else part]
         has_motor = made.motor_kind[k] != MOTOR_NONE
         made.driven[k] = has_motor or joints.damping[j] > 0.0 or has_spring(joints, j, axis)

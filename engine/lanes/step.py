@@ -8,7 +8,19 @@ from __future__ import annotations
 
 import cardan.engine.lanes.forms  # noqa: F401  what kernels call for lanes
 from cardan.engine.accounting.extremes import record_motion
+from cardan.engine.accounting.stretches import (
+    KEPT_X,
+    LAST_KICK,
+    LAST_RATE,
+    LAST_X,
+    LEAST_X,
+    MOST_VARIED_X,
+    MOST_X,
+    SEEN,
+    VARIED_X,
+)
 from cardan.engine.accounting.variation import (
+    AXIS_TURNED,
     FIRST_L,
     FIRST_V,
     KICK_B,
@@ -24,6 +36,7 @@ from cardan.engine.accounting.variation import (
     MOST_P,
     PATH_L,
     PATH_V,
+    SPIN_AXIS,
     START_P,
     STEADY_AXIS,
     SUM_L,
@@ -43,7 +56,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import any_of, in_all_lanes, select
 from cardan.engine.lanes.kick import apply_kick
 from cardan.engine.spatial.inertia import sym_times
-from cardan.engine.spatial.quaternion import load4, rotate_back
+from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, cross, dot, load3, norm, scale, sub
 from cardan.engine.trees.body_sync import write_joint_coordinates
 from cardan.engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
@@ -107,7 +120,40 @@ def record_path(world: LaneWorld, i: int, at: int, v: Vec3, L: Vec3) -> None:
         records[at + MOST_P + k] = select(moved > most, moved, most)
     records[at + PATH_V] += norm(v)
     records[at + PATH_L] += norm(L)
-    records[at + TURNED] += norm(load3(state.w_WB_W, i))
+    w = load3(state.w_WB_W, i)
+    records[at + TURNED] += norm(w)
+    axis = (records[at + SPIN_AXIS], records[at + SPIN_AXIS + 1], records[at + SPIN_AXIS + 2])
+    across = norm(cross(rotate(load4(state.q_WB, i), axis), w))
+    records[at + AXIS_TURNED] += select(dot(axis, axis) > 0.0, across, norm(w))
+
+
+@kernel
+def record_stretches(world: LaneWorld) -> None:
+    """As accounting/stretches.py, of springs of joints of trees.
+
+    Reads   state.tree_q in the middle of the step
+    Writes  state.extremes
+    """
+    records, drives = world.state.extremes, world.model.drives
+    for k in range(drives.records.shape[0]):
+        at = drives.records[k]
+        if at < 0:
+            continue
+        x = world.state.tree_q[drives.coordinate[k]]
+        rate = x - records[at + LAST_X]
+        kick = rate - records[at + LAST_RATE]
+        varied = abs(kick - records[at + LAST_KICK])
+        seen = records[at + SEEN]
+        records[at + LAST_X], records[at + LAST_RATE], records[at + LAST_KICK] = x, rate, kick
+        records[at + SEEN] = seen + 1.0
+        least, most = records[at + LEAST_X], records[at + MOST_X]
+        records[at + LEAST_X] = select((x < least) | (seen < 1.0), x, least)
+        records[at + MOST_X] = select((x > most) | (seen < 1.0), x, most)
+        total = select(
+            seen > 2.5, records[at + KEPT_X] * records[at + VARIED_X] + varied, seen * 0.0
+        )
+        records[at + VARIED_X], most = total, records[at + MOST_VARIED_X]
+        records[at + MOST_VARIED_X] = select(total > most, total, most)
 
 
 @kernel
@@ -170,6 +216,7 @@ def step(world: LaneWorld, h: float) -> None:
     write_joint_coordinates(world.model.tree, state)
     apply_kick(world, h)
     book_kick(world, h)
+    record_stretches(world)
     height = drift_after_kick(world, half)
     finish_drift(world, half, height)
     state.step[0] += 1

@@ -12,6 +12,7 @@ from cardan.engine.accounting.extremes import record_extremes, record_motion
 from cardan.engine.accounting.impact_errors import record_impacts, record_releases
 from cardan.engine.accounting.least_reactions import has_breaking_loops
 from cardan.engine.accounting.sampling import is_due, write_sample
+from cardan.engine.accounting.stretches import record_stretches
 from cardan.engine.accounting.triggers import begin_triggers, find_crossings, needs_reactions
 from cardan.engine.accounting.variation import (
     record_depths,
@@ -151,6 +152,7 @@ def end_step(world: World, is_free: bool) -> None:
         record_impacts(world, work.contacts)
         record_releases(world)
         record_variation(world)
+        record_stretches(world)
         record_depths(world, work.contacts)
     report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.stretches import LEAST_X, MOST_VARIED_X, MOST_X, spring_records
 from cardan.engine.accounting.variation import (
+    AXIS_TURNED,
     BRAKED_WAY,
     FIRST_L,
     FIRST_V,
@@ -25,6 +27,7 @@ from cardan.engine.accounting.variation import (
     MOST_EARLY_TURN,
     MOST_P,
     PATH_L,
+    PATH_V,
     RELEASES,
     STOP_PHASE,
     SUM_L,
@@ -37,6 +40,7 @@ from cardan.engine.accounting.variation import (
 from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
 from cardan.engine.build.mobility import driven_mechanisms, free_motions, prescribed_bodies
 from cardan.engine.world.model import (
+    BALL,
     DYNAMIC,
     FORCE_DRAG,
     FORCE_POINT_GRAVITY,
@@ -76,12 +80,17 @@ ERROR_OF_SOFTNESS = 2.0
 ERROR_OF_RELEASES = 1.5
 # way that is wrong where drag takes a velocity within a step, over h times the velocity
 ERROR_OF_DRAG = 0.4
+# angle that the axis of what spins on a ball joint of a tree is wrong by, over the angle that it
+# turns and the square of the spin in a step: its rates are in axes that spin with it
+ERROR_OF_SPINS = 0.6
 # errors that matter are at least this share of the body, or this angle [rad]
 SMALL_SHARE, SMALL_TURN = 1e-5, 1e-3
 # errors of chaotic motion grow by this power of e per rad that a body turns to and fro, if it
 # swings farther than the first of these angles, fully from the second one on [rad]
 GROWTH_PER_TURN = 0.15
 REGULAR_SWING, WILD_SWING = 0.6, 1.4
+# a drive that brings its body to rest within this share of a run leaves no error after it
+SETTLED_TIME = 0.01
 # the same under `small_steps`, whose contacts are soft rows: what is laid down settles into them
 SETTLED_SHARE = 1e-2
 
@@ -156,6 +165,42 @@ def soft_bodies(model: Model) -> NDArray[np.bool_]:
     return found
 
 
+def settled_bodies(model: Model, kept: Array, steps: int) -> NDArray[np.bool_]:
+    """(n,): bodies on drives that are springs, which move for a small part of a run only.
+
+    A drive brings its body to the target whatever the step: what is wrong is so while it moves.
+    """
+    # a run that blew up has no other speeds than infinite ones
+    kept = np.nan_to_num(kept)
+    moving = ratio(kept[:, PATH_V], np.sqrt(kept[:, LARGEST_V]))
+    turning = ratio(kept[:, PATH_L], np.sqrt(kept[:, LARGEST_L]))
+    settled: NDArray[np.bool_] = np.maximum(moving, turning) < SETTLED_TIME * steps
+    return driven_bodies(model) & settled
+
+
+def errors_of_spins(model: Model, kept: Array, h: float, steps: int) -> Array:
+    """(n,): error of the direction of bodies of revolution that ball joints of trees hold."""
+    joints = model.joints
+    on_ball = np.zeros(len(kept), bool)
+    inner = (joints.kind == BALL) & (model.tree.inner == 1)
+    on_ball[joints.body_b[inner]] = True
+    # a run that blew up has no other spins than infinite ones
+    mean = h * np.nan_to_num(kept[:, [TURNED, AXIS_TURNED]], posinf=0.0) / max(steps, 1)
+    spin = np.maximum(mean[:, 0] ** 2 - mean[:, 1] ** 2, 0.0)
+    turned = mean[:, 1] * steps
+    share = ERROR_OF_SPINS * spin * np.maximum(turned, 1.0)
+    return np.where(on_ball & (share * np.minimum(turned, 1.0) > SMALL_TURN), share, 0.0)
+
+
+def stretch_errors(model: Model, state: State) -> Array:
+    """(j + f,): estimated error of the coordinate of each spring by the size of the step, over its
+    reach: that of an oscillation."""
+    kept = spring_records(model, state)
+    error = ERROR_OF_CHANGE * kept[:, MOST_VARIED_X]
+    reach = 0.5 * (kept[:, MOST_X] - kept[:, LEAST_X])
+    return np.where(error > SMALL_SHARE, ratio(error, reach), 0.0)
+
+
 def growth(model: Model, kept: Array, h: float) -> Array:
     """(n,): by what errors of bodies grow where joints leave several motions free.
 
@@ -224,7 +269,9 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     # a direction swings by one radian at most to either side of its mean
     seen = np.where(shows_turns(model), np.minimum(h * kept[:, TURNED], 1.0), h * kept[:, TURNED])
     turned = np.where(turned > SMALL_TURN, ratio(turned, seen), 0.0)
+    worst = np.maximum(worst, errors_of_spins(model, kept, h, int(state.step[0])))
     given = driven_mechanisms(model)
+    settled = settled_bodies(model, kept, int(state.step[0]))
     for kicked, first, varied, known, scale, unit, least in (
         (SUM_V, FIRST_V, VARIED_V, early, reaches(kept), 1.0, small * length),
         (SUM_L, FIRST_L, VARIED_L, turned, turning, least_moments(model, kept), SMALL_TURN),
@@ -235,6 +282,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
         first_order = ERROR_OF_DRIVES * (kept[:, kicked] + kept[:, first])
         first_order = np.where(lagging, first_order, 0.0)
         error = h * grown * np.maximum(factor * kept[:, varied], first_order)
+        error = np.where(settled, 0.0, error)
         share = np.where(error / unit > least, ratio(error, scale), 0.0)
         worst = np.maximum(worst, share + known)
     return np.where(moving, worst, 0.0)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cardan.engine.accounting.crossings import FIRST_STEP, TURN
 from cardan.engine.accounting.drive_noise import LARGEST, NOISE, NOISE_TIME, drive_records
 from cardan.engine.accounting.variation import (
+    AXIS_TURNED,
     IMPACTS,
     LARGEST_V,
     ON_FACETS,
@@ -30,6 +31,7 @@ from cardan.engine.verdict.estimates import (
     reaches,
     settles,
     step_errors,
+    stretch_errors,
     variations,
 )
 from cardan.engine.world.model import (
@@ -130,7 +132,7 @@ def mean_turns(model: Model, state: State, h: float) -> Array:
     part_of_one[joints.body_a[inner]] = part_of_one[joints.body_b[inner]] = True
     kept = variations(model, state)
     moves = reaches(kept) > LENGTH_SHARE * body_lengths(model, state.p_WB)
-    turned = h * kept[:, TURNED] / max(int(state.step[0]), 1)
+    turned = h * kept[:, AXIS_TURNED] / max(int(state.step[0]), 1)
     return np.where(part_of_one & moving & moves, turned, 0.0)
 
 
@@ -167,6 +169,19 @@ def of_body(state: State, names: Any, i: int, **more: Any) -> Finding:
     return {**so_far(state), "body": names.body(i), "worst": names.body(i), **more}
 
 
+def end_of_spring(model: Model, spring: int) -> tuple[int, int]:
+    """The child of a spring, of a coupling that of its last term, and its joint; -1: none.
+
+    Springs are those of joints, then force elements.
+    """
+    joints, n = model.joints, len(model.joints.kind)
+    if spring >= n:
+        return int(model.forces.body_b[spring - n]), -1
+    last = int(joints.term_start[spring + 1]) - 1
+    moved = joints.term_joint[last] if joints.kind[spring] == COUPLING else spring
+    return int(joints.body_b[moved]), spring
+
+
 def step_error_finding(
     model: Model, state: State, options: StepOptions, names: Any
 ) -> Finding | None:
@@ -174,10 +189,15 @@ def step_error_finding(
     errors = step_errors(model, state, options)
     worst = int(np.argmax(errors))
     value = float(errors[worst])
+    within, joint = stretch_errors(model, state), -1
+    if within.max(initial=0.0) > value:
+        value, spring = float(within.max()), int(np.argmax(within))
+        worst, joint = end_of_spring(model, spring)
     if not value > STEP_SHARE:
         return None
     change = largest_step(float(options.time_step), value, STEP_SHARE)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
+    more["joint"] = None if joint < 0 else names.joints[joint]
     return of_body(state, names, worst, quantity="step_error", **more)
 
 

@@ -43,6 +43,7 @@ class LaneDrives(NamedTuple):
     spring_damping: NDArray  # (v,) N s/m or N m s/rad
     spring_rest: NDArray  # (v,) m or rad
     spring_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.inverse_mass of the spring
+    records: NDArray  # (v,) int64         where the numbers of its spring are in extremes; -1: none
     limited: NDArray  # (v,) int64         1: it has stops
     lower: NDArray  # (v,) m or rad
     upper: NDArray  # (v,) m or rad

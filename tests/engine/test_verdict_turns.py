@@ -46,7 +46,7 @@ def test_half_a_turn_per_step_is_too_much(formulation: str, speed: float, status
 
 
 @pytest.mark.parametrize(
-    ("moments", "status"), [([0.004] * 3, "trusted"), ([0.004, 0.004, 0.005], "suspect")]
+    ("moments", "status"), [([0.004] * 3, "trusted"), ([0.004, 0.0045, 0.005], "suspect")]
 )
 def test_the_spin_of_a_ball_costs_nothing(moments: list[float], status: str) -> None:
     """It slides until it rolls at 5/7 of its speed, whatever its spin about the vertical."""
