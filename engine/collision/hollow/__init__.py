@@ -1,1 +1,1 @@
-"""Hollow shapes (tube, ring, bowl): signed distance, contacts with balls and capsules, rays."""
+"""Hollow shapes (tube, ring, bowl): signed distance, contacts with convex shapes, rays."""
