@@ -19,6 +19,15 @@ HEAD = (
 
 Rows = dict[str, dict[str, Any]]
 
+# an engine that gains more, as a share of the energy at the start and without a motor, has lost the
+# scene: its time is not that of the scene
+MOST_GAIN = 0.1
+
+
+def faithful(rows: Rows) -> Rows:
+    """The engines whose energy is about that of the scene; all, where motors drive it."""
+    return {name: one for name, one in rows.items() if one.get("gain", 0.0) <= MOST_GAIN}
+
 
 def _value(one: dict[str, Any], key: str) -> str:
     return f"{one[key]:.2g}" if key in one else "-"
@@ -26,7 +35,7 @@ def _value(one: dict[str, Any], key: str) -> str:
 
 def table(rows: Rows) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Head and rows of one scene, the fastest first; then who cannot express it and why."""
-    best = fastest(rows, (64,))
+    best = fastest(faithful(rows), (64,))
     head = ("engine", "bits", "µs/step", "of the fastest f64 peer", *COLUMNS.values())
     found = []
     for name in sorted(rows, key=lambda name: rows[name].get("us", 1e300)):
@@ -42,7 +51,8 @@ def table(rows: Rows) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 
 def ratio(rows: Rows, floats: tuple[int, ...]) -> float | None:
-    """Our time over that of the fastest peer with floats of these widths."""
+    """Our time over that of the fastest faithful peer with floats of these widths."""
+    rows = faithful(rows)
     best, ours = fastest(rows, floats), rows.get(OURS, {})
     return ours["us"] / best[1] if best and ours.get("finite") else None
 
@@ -56,7 +66,8 @@ def summary(scenes: dict[str, Rows]) -> list[tuple[str, ...]]:
     """One row per family: ours, and its quality beside that of the fastest float64 peer."""
     found = []
     for name, rows in scenes.items():
-        ours, best, quickest = rows.get(OURS, {}), fastest(rows, (64,)), fastest(rows, (64, 32))
+        ours, count = rows.get(OURS, {}), faithful(rows)
+        best, quickest = fastest(count, (64,)), fastest(count, (64, 32))
         cells = [name, _time(ours)]
         for peer, floats in ((best, (64,)), (quickest, (64, 32))):
             against = ratio(rows, floats)
@@ -75,7 +86,15 @@ def _time(one: dict[str, Any]) -> str:
 def remarks(scenes: dict[str, Rows]) -> list[str]:
     """Geometric means, and where we are slower than the fastest float64 peer."""
     lines = []
-    failed = [name for name, rows in scenes.items() if not rows.get(OURS, {}).get("finite")]
+    failed = [n for n, rows in scenes.items() if not faithful(rows).get(OURS, {}).get("finite")]
+    lost = [
+        f"{name} of {peer} ({one['gain']:.2g} times)"
+        for name, rows in scenes.items()
+        for peer, one in rows.items()
+        if one.get("gain", 0.0) > MOST_GAIN
+    ]
+    if lost:
+        lines.append(f"lost, for the energy they gained of that at the start: {', '.join(lost)}")
     if failed:
         lines.append(f"{OURS} failed: {', '.join(failed)}")
     for what, floats in (("float64", (64,)), ("any", (64, 32))):

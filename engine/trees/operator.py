@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.spatial.inertia import Spatial
-from cardan.engine.spatial.vec3 import add, add_scaled, cross, load3, norm
+from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, load3, norm
 from cardan.engine.trees.articulated_inertia import respond_part
-from cardan.engine.trees.spatial_arrays import dot6, load6, store6
+from cardan.engine.trees.spatial_arrays import add6, dot6, load6, store6
 from cardan.engine.world.problem import Dense, Problem
 from cardan.engine.world.tree import Tree, TreeWork
 
@@ -48,16 +48,21 @@ def has_trees(problem: Problem) -> bool:
 
 
 @kernel
-def walk_up(tree: Tree, work: TreeWork, node: int, push: Spatial, path: NDArray) -> None:
+def walk_up(
+    tree: Tree, work: TreeWork, node: int, end: int, push: Spatial, path: NDArray
+) -> Spatial:
     """Add the response of every rate from a node to the root, for a force on the node, to a path.
+
+    Where it meets the node `end`, it stops.
 
     Reads   the factor
     Writes  path (rates of the tree,) += sqrt(D) u
+    Returns the force that the node `end` feels; zero: it is not on the way
     """
     first = tree.v_start[tree.start[tree.tree[node]]]
     n, f = push
     i = node
-    while i >= 0:
+    while i >= 0 and i != end:
         for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
             S, U = load6(work.S, k), load6(work.U, k)
             u = S[0][0] * n[0] + S[0][1] * n[1] + S[0][2] * n[2]
@@ -67,6 +72,7 @@ def walk_up(tree: Tree, work: TreeWork, node: int, push: Spatial, path: NDArray)
             n, f = add_scaled(n, -D * u, U[0]), add_scaled(f, -D * u, U[1])
         n = add(n, cross(load3(work.arm, i), f))
         i = tree.parent[i]
+    return (n, f) if i >= 0 else (ZERO3, ZERO3)
 
 
 @kernel
@@ -95,14 +101,24 @@ def reach_up(tree: Tree, work: TreeWork, node: int, push: Spatial) -> tuple[floa
 
 
 @kernel
+def is_carried(tree: Tree, a: int, b: int) -> bool:
+    """Whether body b hangs on body a, or on the ground, by a joint of a tree."""
+    node = tree.node[b]
+    return bool(node >= 0 and tree.parent[node] == tree.node[a])
+
+
+@kernel
 def reach_of(problem: Problem, i: int) -> tuple[float, float]:
     """The size of A_ii of an equation, and what errors of closure leave of it if it is redundant.
 
-    An error C [m or rad] of row i changes its J by C per radius, or by C.
+    An error C [m or rad] of row i changes its J by C per radius, or by C. The rates of its own
+    joint feel a drive that yields: its size is A_ii, and nothing of it is redundant.
 
     Returns size, remains [unit of A_ii]
     """
     tree, work = problem.mobility.tree, problem.mobility.work
+    if problem.cfm[i] > 0.0 and is_carried(tree, problem.body_a[i], problem.body_b[i]):
+        return problem.diagonal[i], 0.0
     total, slack, C = problem.cfm[i], 0.0, problem.error[i]
     for side in range(2):
         body = problem.body_a[i] if side == 0 else problem.body_b[i]
@@ -122,6 +138,9 @@ def reach_of(problem: Problem, i: int) -> tuple[float, float]:
 def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> None:
     """The path of row i through the trees of both its bodies; the same tree: one path.
 
+    Where body a carries body b, as a parent its child, the forces on both go on together from a:
+    those of a joint's row cancel there but for what the joint's own rates take.
+
     Writes  path (2, >= rates), which (2,): the trees, -1: none
     """
     tree, work = problem.mobility.tree, problem.mobility.work
@@ -132,14 +151,15 @@ def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> None:
             begin, end = tree.start[which[side]], tree.start[which[side] + 1]
             for k in range(tree.v_start[end] - tree.v_start[begin]):
                 path[side, k] = 0.0
-    if which[0] >= 0:
-        walk_up(tree, work, tree.node[a], load6(problem.J_a, i), path[0])
+    push_a, push_b = load6(problem.J_a, i), load6(problem.J_b, i)
     if which[1] >= 0:
-        if which[1] == which[0]:
-            walk_up(tree, work, tree.node[b], load6(problem.J_b, i), path[0])
-            which[1] = -1
-        else:
-            walk_up(tree, work, tree.node[b], load6(problem.J_b, i), path[1])
+        same = which[1] == which[0]
+        end = tree.node[a] if same else -1
+        rest = walk_up(tree, work, tree.node[b], end, push_b, path[0 if same else 1])
+        push_a = add6(push_a, rest)
+        which[1] = -1 if same else which[1]
+    if which[0] >= 0:
+        walk_up(tree, work, tree.node[a], -1, push_a, path[0])
 
 
 @fast_kernel

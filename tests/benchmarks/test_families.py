@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from benchmarks.contacts.ours import states_of
+from benchmarks.contacts.report import OURS
+from benchmarks.families import report
 from benchmarks.families.draw import FAMILIES, draw
 from benchmarks.families.flat import plain
 from benchmarks.families.ours import document
@@ -62,6 +66,21 @@ def test_peers_say_what_they_cannot_express() -> None:
     spheres = plain(draw("spheres", 1))
     assert spheres is not None
     assert all(one["kind"] in ("box", "sphere") for one in spheres["bodies"])
+
+
+def test_a_peer_that_blew_up_is_not_the_fastest() -> None:
+    """Few bodies are left to touch where most flew away: that time is of another scene."""
+    rows: dict[str, dict[str, Any]] = {
+        OURS: {"us": 300.0, "finite": True, "floats": 64, "gain": 0.0},
+        "exploded": {"us": 20.0, "finite": True, "floats": 64, "gain": 580.0},
+        "whole": {"us": 150.0, "finite": True, "floats": 64, "gain": 0.01},
+    }
+    assert report.ratio(rows, (64,)) == 2.0
+    assert report.summary({"rods": rows})[0][2] == "whole"
+    assert "rods of exploded (5.8e+02 times)" in report.remarks({"rods": rows})[0]
+    rows[OURS]["gain"] = 0.5
+    assert report.ratio(rows, (64,)) is None
+    assert f"{OURS} failed: rods" in report.remarks({"rods": rows})
 
 
 @pytest.mark.parametrize("seed", [1, 2])
