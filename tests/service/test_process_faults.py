@@ -145,15 +145,13 @@ def test_a_fork_server_that_hangs_is_replaced(services, monkeypatch):
     assert run_here(services) == "succeeded"
 
 
-def test_a_fork_server_that_still_loads_is_not_taken_for_one_that_hangs(services, monkeypatch):
+def test_a_fork_server_that_still_loads_is_not_taken_for_one_that_hangs(monkeypatch):
     # it loads for seconds, on a busy machine for longer than an old one may be silent
     monkeypatch.setattr(starting, "START_SECONDS", 0.1)
-    os.kill(fork_server_here(), signal.SIGKILL)
-    wait_for(lambda: not services.dispatcher.fork_server, what="the end of the fork server")
-    started = wait_for(lambda: starting.start_fork_server() and fork_server_here())
-    worker = services.dispatcher.launcher.start(
-        "cardan.service.compute.worker", WorkerLimits(2**32)
-    )
+    starting.end_fork_server()
+    wait_for(starting.start_fork_server, what="another fork server")
+    started = fork_server_here()
+    worker = WorkerLauncher().start("cardan.service.compute.worker", WorkerLimits(2**32))
     worker.kill()
     assert fork_server_here() == started
 

@@ -86,6 +86,7 @@ def test_a_service_takes_no_runs_from_itself_whatever_the_clock_says(desk):
     queue = Queue(desk.open(), lease_s=-3600.0)
     run = desk.simulation()
     claim = queue.claim("service_a/0")
+    assert claim is not None
     assert queue.recover(everything=False, service="service_a") == []
     assert queue.renew(claim) is RunState.STARTING
     assert queue.recover(everything=False, service="service_b") == [run]
