@@ -39,6 +39,8 @@ from cardan.engine.world.world import World
 LET_GO = 0.01
 # impulses in a step that carry the weight of a body, of such weights
 MOST_WEIGHTS = 2.0
+# what rolls on is carried a little further on in each step: a point within so many steps of motion
+ROLLED = 5.0
 # steps by which contacts let go before the impact comes, by the errors of blocks that rock; the
 # kick in which a stop is reached acts from half a step before
 EARLIER = 2.0
@@ -99,7 +101,7 @@ def lose_support(world: World, i: int, p: Vec3, push: Vec3) -> None:
 
     It does so in the kick, early by the time of the impact; the body then has a velocity as if the
     impulse were missing. It turns about the point of impact with the moment of inertia I + m |r|^2,
-    or is moved along with the body at whose stop it arrived.
+    or is moved along with the body at whose stop it arrived. What rolls strikes nothing.
 
     Writes  state.extremes: AIM_V, MOST_AIM
     """
@@ -116,7 +118,8 @@ def lose_support(world: World, i: int, p: Vec3, push: Vec3) -> None:
     pivot = aim_of(world, i, LOST_P)
     moment = cross(sub(p, pivot), missing)
     size = norm(moment)
-    if size == 0.0:
+    speed = norm(load3(state.v_WB_W, i)) + norm(load3(state.w_WB_W, i)) * norm(sub(p, pivot))
+    if norm(sub(p, pivot)) <= ROLLED * world.options.time_step * speed:
         return
     axis = scale(1.0 / size, moment)
     axis_B = rotate_back(load4(state.q_WB, i), axis)
