@@ -119,7 +119,7 @@ def lose_support(world: World, i: int, p: Vec3, push: Vec3) -> None:
     moment = cross(sub(p, pivot), missing)
     size = norm(moment)
     speed = norm(load3(state.v_WB_W, i)) + norm(load3(state.w_WB_W, i)) * norm(sub(p, pivot))
-    if norm(sub(p, pivot)) <= ROLLED * world.options.time_step * speed:
+    if size == 0.0 or norm(sub(p, pivot)) <= ROLLED * world.options.time_step * speed:
         return
     axis = scale(1.0 / size, moment)
     axis_B = rotate_back(load4(state.q_WB, i), axis)
