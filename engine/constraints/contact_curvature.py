@@ -53,6 +53,8 @@ from cardan.engine.world.world import World
 SHARP, FLAT = 1e6, 1e-6
 # of a unit normal: the face, side or cap of a shape that it belongs to
 ALIGNED = 1e-6
+# [rad per step] for what turns more, bodies or normals, the quadratic says nothing
+MOST_TURN = 0.5
 # share of its terms below which a sum is zero: that of balls and wheels on a plane
 ROUNDING = 1e-7
 # the labels of a feature, without its faces
@@ -235,14 +237,29 @@ def _tangent(x: Vec2, t1: Vec3, t2: Vec3) -> Vec3:
 
 
 @kernel
+def _length(x: Vec2) -> float:
+    return sqrt(x[0] ** 2 + x[1] ** 2)
+
+
+@kernel
 def _leaves(world: World, c: int, x: Vec2, y: Vec2) -> bool:
     """Whether contact c, which travels at x over A and y over B [m/s], leaves either in a step.
 
     Curvature at one point says nothing of so long a way.
     """
     contacts, radius, h = world.work.contacts, world.model.shapes.bounding_radius, world.clock.h[0]
-    over_a, over_b = h * sqrt(x[0] ** 2 + x[1] ** 2), h * sqrt(y[0] ** 2 + y[1] ** 2)
+    over_a, over_b = h * _length(x), h * _length(y)
     return bool(over_a > radius[contacts.shape_a[c]] or over_b > radius[contacts.shape_b[c]])
+
+
+@kernel
+def _is_nearest(S: Sym2) -> bool:
+    """Whether two surfaces part in all directions from a contact, S the sum of their curvatures.
+
+    In a bore that is narrower than a tilted shaft is wide a point may be a contact from which they
+    come nearer to each other: it does not travel as nearest points do.
+    """
+    return bool(S[0] + S[2] > 0.0 and S[0] * S[2] - S[1] * S[1] > 0.0)
 
 
 @kernel
@@ -270,8 +287,9 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     u the tangential velocity of B relative to A at the contact. In directions in which both
     surfaces are flat nothing rolls, and the point stays half way between its two bodies. The
     tangents are taken as fixed, which is exact where nothing slides. `free` are accelerations of
-    free flight. What cancels up to rounding is zero. So is what leaves a shape within the step:
-    where both surfaces are nearly flat the point may travel at any speed.
+    free flight. What cancels up to rounding is zero. So is what leaves a shape within the step, or
+    turns a normal by more than MOST_TURN: where the two surfaces have nearly one curvature the
+    point may travel at any speed.
 
     Reads   poses in the middle of the step, motion.scratch (velocities), bias_acceleration
     Source  Montana 1988; decision 0201
@@ -293,9 +311,12 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     u = (dot(slip, t1), dot(slip, t2))
     carried = _times(_sum(K_b, flat), u)
     S = _sum(_sum(K_a, flat), _sum(K_b, flat))
+    if not _is_nearest(S):
+        return ZERO3
     x = _solve2(S, (dot(turning, t1) + carried[0], dot(turning, t2) + carried[1]))
     y = (x[0] - u[0], x[1] - u[1])
-    if _leaves(world, c, x, y):
+    most = MOST_TURN / world.clock.h[0]
+    if _leaves(world, c, x, y) or max(_length(_times(K_a, x)), _length(_times(K_b, y))) > most:
         return ZERO3
     along_a, along_b = _tangent(x, t1, t2), _tangent(y, t1, t2)
     # where both are flat, the mean of what the two surfaces say

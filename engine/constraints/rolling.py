@@ -12,11 +12,13 @@ last. The scheme is that of SHAKE, which keeps energy over long times.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.contact_curvature import contact_acceleration
+from cardan.engine.constraints.contact_curvature import MOST_TURN, contact_acceleration
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular, sub
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import SolverMethod
@@ -25,11 +27,13 @@ from cardan.engine.world.world import World
 
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
-# [rad per step] Bodies that turn less stand; for bodies that turn more the quadratic says nothing.
-LEAST_TURN, MOST_TURN = 1e-6, 0.5
+# [rad per step] bodies that turn less stand
+LEAST_TURN = 1e-6
 # A contact that approaches faster than this multiple of the change that curvature makes in a step
 # is being struck: an impact that begins in one step may end in the next.
 STRUCK = 30.0
+# share of its cone within which friction sticks
+WITHIN = 0.999
 # share of the slip of before the kick that friction which sticks turns round
 REVERSED = 0.95
 # With more contacts most are swept.
@@ -106,8 +110,32 @@ def turn_on_facets(world: World, c: int) -> float:
 
 
 @kernel
+def may_jam(world: World, first: int, last: int) -> bool:
+    """Whether two contacts of a pair are within each other's cones of friction.
+
+    What is between them, as a peg between the edges of its hole, they can hold with impulses of any
+    size, and terms that do not fit together would do any work.
+
+    Source  Nguyen 1988, theorem 5
+    """
+    rows, contacts = world.work.rows, world.work.contacts
+    for c in range(first, last):
+        n_c, mu = load3(contacts.normal_W, c), rows.mu[rows.count[1] + 3 * c + 1]
+        for d in range(first, c):
+            n_d = load3(contacts.normal_W, d)
+            if dot(n_c, n_d) >= 0.0:
+                continue
+            line = sub(load3(contacts.point_W, c), load3(contacts.point_W, d))
+            along_c, along_d = dot(n_c, line), -dot(n_d, line)
+            least = min(along_c, along_d) if along_c > 0.0 else min(-along_c, -along_d)
+            if least * sqrt(1.0 + mu * mu) >= norm(line):
+                return True
+    return False
+
+
+@kernel
 def rolls(world: World, first: int, last: int) -> bool:
-    """Whether a rigid pair that turns carried load in the last step, and nothing strikes."""
+    """Whether a rigid pair that turns carried load in the last step; nothing strikes or jams."""
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
     turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
     turn = world.clock.h[0] * (turn + turn_on_facets(world, first))
@@ -119,18 +147,27 @@ def rolls(world: World, first: int, last: int) -> bool:
         load += rows.lam_warm[row]
         if row_speed(rows, row, world.state) < -world.options.restitution_threshold:
             return False
-    return load > 0.0
+    return load > 0.0 and not may_jam(world, first, last)
 
 
 @kernel
-def sticks(rows: Rows, row: int) -> bool:
-    """Whether the friction of the contact with normal row `row` was within its cone."""
-    x, y = rows.lam_warm[row + 1], rows.lam_warm[row + 2]
-    return bool(x * x + y * y < (rows.mu[row + 1] * rows.lam_warm[row]) ** 2)
+def sticks(world: World, first: int, last: int) -> bool:
+    """Whether friction was within its cone at all contacts of a pair that carried load.
+
+    Friction that slides is on the cone, up to rounding and the tolerance of the solver. Where one
+    contact slides and another sticks, what each asks of the same two bodies would not fit together.
+    """
+    rows = world.work.rows
+    for row in range(rows.count[1] + 3 * first, rows.count[1] + 3 * last, 3):
+        x, y, cone = rows.lam_warm[row + 1], rows.lam_warm[row + 2], rows.mu[row + 1]
+        cone *= WITHIN * rows.lam_warm[row]
+        if rows.lam_warm[row] > 0.0 and x * x + y * y >= cone * cone:
+            return False
+    return True
 
 
 @kernel
-def follow_tangents(world: World, row: int, acceleration: Vec3, jointed: bool) -> None:
+def follow_tangents(world: World, row: int, acceleration: Vec3, turns: bool) -> None:
     """Write the biases of the tangents of the contact with normal row `row`.
 
     Friction that sticks does no work if the mean of J v- and J v+ is zero; if J v+ is tangent to
@@ -144,7 +181,7 @@ def follow_tangents(world: World, row: int, acceleration: Vec3, jointed: bool) -
     """
     rows, h = world.work.rows, world.clock.h[0]
     bend1, bend2 = 0.5 * h * acceleration[1], 0.5 * h * acceleration[2]
-    if not jointed and sticks(rows, row):
+    if turns:
         # biases so far are surface velocities
         e1 = row_speed(rows, row + 1, world.state) + rows.bias[row + 1] - bend1
         e2 = row_speed(rows, row + 2, world.state) + rows.bias[row + 2] - bend2
@@ -158,7 +195,7 @@ def follow_tangents(world: World, row: int, acceleration: Vec3, jointed: bool) -
 
 
 @kernel
-def follow_contact(world: World, c: int, jointed: bool) -> None:
+def follow_contact(world: World, c: int, jointed: bool, sticking: bool) -> None:
     """Write the biases of contact c for the curved path of its point.
 
     A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
@@ -189,7 +226,7 @@ def follow_contact(world: World, c: int, jointed: bool) -> None:
     rows.sweep_bias_delta[row] -= change
     rows.error[row] += 0.5 * h * bend
     rows.smooth[row] = 1
-    follow_tangents(world, row, (normal, along1, along2), jointed)
+    follow_tangents(world, row, (normal, along1, along2), sticking and not jointed)
 
 
 @kernel
@@ -210,6 +247,7 @@ def follow_curvature(world: World) -> None:
                 guess_velocities(world)
                 guessed = True
             jointed = is_jointed(world.work.rows, contacts.body_a[first], contacts.body_b[first])
+            sticking = sticks(world, first, last)
             for c in range(first, last):
-                follow_contact(world, c, jointed)
+                follow_contact(world, c, jointed, sticking)
         first = last

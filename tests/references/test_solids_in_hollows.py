@@ -242,6 +242,34 @@ def test_a_fast_peg_does_not_leave_its_tube() -> None:
         assert np.hypot(*sim.poses()[1, :2]) < 0.95
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.1, 0.5])
+def test_a_peg_that_misses_its_hole_gets_no_energy_of_its_edges(friction: float) -> None:
+    """It comes down aslant on a hole that it fits into by half a millimetre, and jams or slips."""
+    hole = {"type": "tube", "outer_radius": 0.1, "inner_radius": 0.0205, "length": 0.2}
+    peg = {"type": "cylinder", "radius": 0.02, "length": 0.2, "material": "rough"}
+    fixed = {"name": "hole", "type": "static", "position": [0, 0, 0.1]}
+    turned = [math.cos(0.01), 0.0, math.sin(0.01), 0.0]
+    sim = simulate(
+        document(
+            [
+                ground(),
+                fixed | {"shapes": [hole | {"material": "rough"}]},
+                body(peg, [0.001, 0, 0.31], turned),
+            ],
+            materials={"rough": {"friction": friction}},
+            simulation={"dt": H},
+        )
+    )
+    least = start = G * 0.31
+    for _ in range(1000):
+        sim.advance(1)
+        energy = sim.energy()
+        total = energy["kinetic"] + energy["potential"]
+        assert total < start + 1e-6
+        assert total < least + 0.02 * start
+        least = min(least, total)
+
+
 def test_a_falling_tube_is_caught_by_a_post() -> None:
     """It comes down over the post, and stands on the ground around it."""
     post = {"type": "cylinder", "radius": 0.09, "length": 0.3}
