@@ -58,7 +58,9 @@ export class GrabTool {
     const meant = event.ctrlKey || event.metaKey;
     this.letGo();
     if (event.pointerType === "touch" && event.isPrimary && !this.always && event.target === this.stage.canvas && this.handlers.pick(event)) {
-      this.held = { event, timer: window.setTimeout(() => this.hold(), HOLD_MS) };
+      // on a slow phone the timer may come before moves that are older; those come before the next picture
+      const timer = window.setTimeout(() => requestAnimationFrame(() => this.held === held && this.hold()), HOLD_MS);
+      const held = (this.held = { event, timer });
       return;
     }
     if (!(meant || this.always) || event.button !== 0 || !event.isPrimary || this.active || event.target !== this.stage.canvas) return;

@@ -61,6 +61,8 @@ function add(box) {
   const host = byId("messages", HTMLElement);
   const about = (/** @type {Element} */ one) => (one instanceof HTMLElement && one.dataset.about) || one.textContent;
   const same = [...host.children].find((other) => about(other) === about(box));
+  // it may offer a way out that this one does not know
+  if (same?.querySelector(".way") && !box.querySelector(".way")) return;
   same?.remove();
   host.append(box);
   while (host.children.length > MAX_SHOWN) host.firstElementChild?.remove();

@@ -258,7 +258,7 @@ def test_an_answer_that_nobody_takes_is_given_up(own_server):
                 there = psutil.Process(own_server.process.pid).net_connections("tcp")
                 return any(getattr(one.raddr, "port", None) == mine for one in there)
 
-            assert stands()
+            wait_for(stands, 20, "the connection")
             wait_for(lambda: not stands(), 60, "the end of the connection")
         assert client.get(where, params={"format": "json"}).content == whole.content
 
