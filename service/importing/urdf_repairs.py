@@ -70,8 +70,10 @@ def _repair_limits(joint: Element, where: str, notes: Notes) -> None:
 def _repair_dynamics(joint: Element, where: str, notes: Notes) -> None:
     """Set negative damping and friction to 0."""
     dynamics = joint.find("dynamics")
-    for name in ("damping", "friction") if dynamics is not None else ():
-        value = _numbers(dynamics.get(name, "0"))  # type: ignore[union-attr]
+    if dynamics is None:
+        return
+    for name in ("damping", "friction"):
+        value = _numbers(dynamics.get(name, "0"))
         if value and value[0] < 0.0:
-            dynamics.set(name, "0")  # type: ignore[union-attr]
+            dynamics.set(name, "0")
             notes.approximated("negative_dynamics", f"Negative {name} is taken as 0.", where)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cardan.engine import Simulation
 from cardan.schemas import load_scene
-from tests.engine.scenes import document
+from tests.engine.scenes import Document, document
 from tests.references.rows import Case, Row, at_least, at_most, near
 
 SCENES = Path(__file__).parents[2] / "benchmarks" / "trust" / "scenes"
@@ -90,7 +90,7 @@ def loop() -> list[Row]:
         p, q = 2 * i, 2 * ((i + 1) % facets)
         faces += [[p, q, q + 1], [p, q + 1, p + 1]]
     track = {"type": "mesh", "vertices": vertices, "faces": faces, "material": "ice"}
-    bodies = [
+    bodies: list[Document] = [
         {"name": "track", "type": "static", "shapes": [track]},
         {
             "name": "ball", "mass": 1.0, "position": [0, 0, BALL - LOOP],

@@ -66,6 +66,28 @@ SCENE: dict[str, Any] = {
 FLOOR, BOX, ROD = 0, 1, 2
 
 
+def bouncing(restitution: float, height: float) -> dict[str, Any]:
+    """A ball of radius 0.1 m that is let go with its centre at a height [m] over the floor."""
+    return {
+        "version": 1,
+        "simulation": {"dt": 0.001, "duration": 600.0},
+        "materials": {"rubber": {"restitution": restitution}},
+        "bodies": [
+            {
+                "name": "floor",
+                "type": "static",
+                "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "rubber"}],
+            },
+            {
+                "name": "ball",
+                "position": [0, 0, height],
+                "mass": 1.0,
+                "shapes": [{"type": "sphere", "radius": 0.1, "material": "rubber"}],
+            },
+        ],
+    }
+
+
 def wait_until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
     """The first true answer of `condition`; fails when there is none in time."""
     end = time.monotonic() + seconds

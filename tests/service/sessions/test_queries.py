@@ -7,28 +7,11 @@ import pytest
 from cardan.schemas.frame import BlockTag
 from cardan.schemas.step_problem import StepProblemAnswer
 
-from .conftest import BOX, FLOOR, SCENE, Service
+from .conftest import BOX, FLOOR, SCENE, Service, bouncing
 
 pytestmark = pytest.mark.e2e
 
-DROP = {
-    "version": 1,
-    "simulation": {"dt": 0.001, "duration": 600.0},
-    "materials": {"rubber": {"restitution": 0.9}},
-    "bodies": [
-        {
-            "name": "floor",
-            "type": "static",
-            "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "rubber"}],
-        },
-        {
-            "name": "ball",
-            "position": [0, 0, 0.2],
-            "mass": 1.0,
-            "shapes": [{"type": "sphere", "radius": 0.1, "material": "rubber"}],
-        },
-    ],
-}
+DROP = bouncing(0.9, 0.2)
 
 
 def ask(service: Service, session: str, verb: str, body: object) -> httpx.Response:

@@ -17,7 +17,7 @@ from cardan.schemas.frame import BlockTag, Frame
 from cardan.schemas.scene import Scene
 from cardan.service.sessions.supervisor import Watch
 
-from .conftest import SCENE, Service, serving, wait_until
+from .conftest import SCENE, Service, bouncing, serving, wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -88,24 +88,7 @@ def test_a_killed_worker_is_noticed_and_the_run_ends_the_same(service: Service, 
 
 def test_events_are_told_once_though_workers_are_lost(service: Service):
     # it bounces on for ever, and a worker does thousands of steps between two frames
-    hop = {
-        "version": 1,
-        "simulation": {"dt": 0.001, "duration": 600.0},
-        "materials": {"rubber": {"restitution": 1.0}},
-        "bodies": [
-            {
-                "name": "floor",
-                "type": "static",
-                "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "rubber"}],
-            },
-            {
-                "name": "ball",
-                "position": [0, 0, 0.15],
-                "mass": 1.0,
-                "shapes": [{"type": "sphere", "radius": 0.1, "material": "rubber"}],
-            },
-        ],
-    }
+    hop = bouncing(1.0, 0.15)
     simulation = Simulation(Scene.model_validate(hop))
     simulation.watch_events()
     simulation.advance(600_000)
