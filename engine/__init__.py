@@ -4,6 +4,7 @@ if __name__ != "cardan.engine":
     raise ImportError("import cardan.engine: `engine` would be a second copy of it")
 
 from cardan.engine.build.faults import SceneError
+from cardan.engine.build.masses import masses
 from cardan.engine.build.options import with_options
 from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
@@ -33,6 +34,7 @@ __all__ = [
     "add_reactions",
     "add_verification",
     "choose",
+    "masses",
     "preview",
     "recording_steps",
     "rollout",

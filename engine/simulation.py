@@ -17,7 +17,7 @@ from cardan.engine.build.events import event_arrays
 from cardan.engine.build.limits import lay_down_limits
 from cardan.engine.build.presence import responses
 from cardan.engine.build.report import empty_report
-from cardan.engine.build.rewrite import clear_run, rewrite, same_structure
+from cardan.engine.build.rewrite import clear_run, rewrite
 from cardan.engine.build.scene import Built, build
 from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
 from cardan.engine.compiler.cache import SOURCE_HASH
@@ -27,16 +27,18 @@ from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
 from cardan.engine.interaction.presence import Begun, Presence
 from cardan.engine.interaction.queries import Queries
 from cardan.engine.interaction.states import States
+from cardan.engine.interaction.threads import Helpers, threads_for
 from cardan.engine.outputs.account import Account
 from cardan.engine.outputs.sampler import no_sampler
 from cardan.engine.outputs.sensors import Sensing
 from cardan.engine.outputs.snapshot import from_bytes, to_bytes
 from cardan.engine.rows.ahead import Ahead
 from cardan.engine.rows.table import row_table
-from cardan.engine.step.step import PROJECT
+from cardan.engine.step.step import ASSIST, PROJECT
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs
 from cardan.engine.world.collision import collision_scratch
+from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import Integrator
 from cardan.engine.world.report import (
     CONTACTS_FULL,
@@ -89,6 +91,8 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
         self._events = event_arrays(0)
+        moving = int((self.model.bodies.kind == DYNAMIC).sum())
+        self._threads, self.helpers = threads_for(scene.simulation.threads, moving), Helpers()
         self._world: World | None = None
         self._parts: tuple[Any, ...] = ()
         self._allocate(len(self.state.contacts.key))
@@ -125,9 +129,8 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         if self._ignored or scene.simulation.ignore_initial_overlaps:
             return False
         built = build(scene)
-        if not same_structure(self._built, built):
+        if not rewrite(self._built._replace(state=self.state), built):
             return False
-        rewrite(self._built._replace(state=self.state), built)
         self._zero = built.zero
         self.options = built.options if built.options != self.options else self.options
         if len(self._events.who) > 0:
@@ -137,7 +140,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         return True
 
     def _allocate(self, max_contacts: int) -> None:
-        self.work = workspace(self.model, self.options, max_contacts)
+        self.work = workspace(self.model, self.options, max_contacts, self._threads)
         pairs = max(64, 4 * max_contacts)
         self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
 
@@ -275,7 +278,14 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         """Up to n steps, by the integrator of the scene: how many, and whether they ended early."""
         world = self.world
         if self.options.integrator == Integrator.SEMI_IMPLICIT_EULER:
-            return run_steps(self._handle, self.sampler.handle, n), False
+            samples = self.sampler.handle
+            done = self.helpers.advance(
+                world,
+                lambda handle, k: run_steps(handle, samples, ASSIST - k),
+                lambda n: run_steps(self._handle, samples, n),
+                n,
+            )
+            return done, False
         due = self.sampler.next_due(self.step_count)
         n = n if due is None else min(n, due - self.step_count)
         self._project_velocities()

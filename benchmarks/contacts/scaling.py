@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks import machine
 from benchmarks.contacts.ours import document
-from benchmarks.contacts.scenes import Scene, body, scene, walls
+from benchmarks.contacts.scenes import Floats, Scene, body, scene, walls
 from benchmarks.pages import row
 from cardan import engine
 from cardan.schemas import load_scene
@@ -32,17 +32,22 @@ SETTLING, TIMED, RUNS = 60, 10, 3
 FOLDER = Path(__file__).parents[1] / "results"
 
 
-def heap(n: int) -> Scene:
-    """Spheres on a grid as wide as high, in a bin."""
+def grid(n: int, spacing: float) -> tuple[float, list[Floats]]:
+    """Places of n bodies on a grid as wide as high, and the width of its bin."""
     side = max(2, round(n ** (1.0 / 3.0)))
-    rng = np.random.default_rng(4)
-    balls = []
+    places = []
     for i in range(n):
         k, ij = divmod(i, side * side)
         a, b = divmod(ij, side)
-        at = np.array([a - (side - 1) / 2, b - (side - 1) / 2, k + 0.52]) * SPACING
-        balls.append(body("sphere", [RADIUS], at + rng.uniform(-2e-3, 2e-3, 3)))
-    inner = side * SPACING + 0.01
+        places.append(np.array([a - (side - 1) / 2, b - (side - 1) / 2, k + 0.52]) * spacing)
+    return side * spacing + 0.01, places
+
+
+def heap(n: int) -> Scene:
+    """Spheres on a grid as wide as high, in a bin."""
+    rng = np.random.default_rng(4)
+    inner, places = grid(n, SPACING)
+    balls = [body("sphere", [RADIUS], at + rng.uniform(-2e-3, 2e-3, 3)) for at in places]
     return scene(f"heap{n}", walls(inner, 2.0 * inner) + balls, SETTLING + RUNS * TIMED, (0, 0))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from cardan.engine.accounting.early_impacts import add_error
 from cardan.engine.accounting.energy import joint_spring_energy
-from cardan.engine.accounting.variation import add_error
 from cardan.engine.bodies.events import append_event, put_place
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import is_broken, joint_frame

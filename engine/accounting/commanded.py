@@ -4,7 +4,7 @@ A motor without a largest force is an equation. Where another motor, a stop or a
 it, no impulses satisfy the rows, and whatever the solver leaves is no motion of the scene. What a
 motor has lost is followed as the error that its own correction sees,
 
-    lost  <-  (1 - erp) lost + q - q before - h (rates asked for)      erp 0 for velocity motors
+    lost  <-  (1 - erp) lost + q - q before - h (rate asked for)      erp 0 for velocity motors
 
 between the middles of steps, with poses as they are corrected.
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from math import inf
 
+from cardan.engine.accounting.body_records import BOUND_STEP, VARIED, first_of
 from cardan.engine.accounting.crossings import (
     APART,
     DRIVE,
@@ -25,9 +26,9 @@ from cardan.engine.accounting.crossings import (
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE, first_drive
 from cardan.engine.accounting.impact_errors import mark_stop, record_braking
-from cardan.engine.accounting.variation import VARIED
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import is_length
+from cardan.engine.constraints.motors import flight_acceleration
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.world.model import BALL, MOTOR_POSITION, Model
 from cardan.engine.world.rows import ROW_FRICTION, ROW_LIMIT, ROW_MOTOR
@@ -38,6 +39,8 @@ from cardan.engine.world.world import World
 # one step ago
 LOST, LAST_Q, LAST_RATE = 0, 1, 2
 FOLLOWED = 3
+# share of the way from the start that a motor may lose
+SMALL_WAY = 0.02
 
 
 @kernel
@@ -63,14 +66,14 @@ def record_drive(world: World, i: int, limit: float) -> None:
     model, state, rows = world.model, world.state, world.work.rows
     j, axis, joints, h = rows.joint[i], rows.axis[i], model.joints, world.clock.h[0]
     at, followed = first_followed(model) + FOLLOWED * (3 * j + axis), state.extremes
-    q, rate = state.joint_q[j, axis], -rows.bias[i]
+    q, rate = state.joint_q[j, axis], 0.5 * h * flight_acceleration(world, i) - rows.bias[i]
     if followed[at + LAST_Q] < inf:
         is_servo = joints.motor_kind[j, axis] == MOTOR_POSITION
         lost = (1.0 - joints.erp[j] if is_servo else 1.0) * followed[at + LOST]
-        lost += q - followed[at + LAST_Q] - 0.5 * h * (rate + followed[at + LAST_RATE])
+        lost += q - followed[at + LAST_Q] - h * followed[at + LAST_RATE]
         followed[at + LOST] = lost
         # a rate that has just changed is one of this step or of the next
-        limit += h * abs(rate) + h * abs(followed[at + LAST_RATE])
+        limit += h * abs(rate) + h * abs(followed[at + LAST_RATE]) + SMALL_WAY * abs(q)
         if abs(lost) > limit:
             note(state, DRIVE, abs(lost), limit, j)
     followed[at + LAST_Q], followed[at + LAST_RATE] = q, rate
@@ -101,6 +104,10 @@ def record_commanded(world: World) -> None:
         limit = state.extremes[LIMITS + j] if of_length else TWIST_LIMIT
         if kind == ROW_MOTOR:
             is_rigid = rows.hi[i] == inf and rows.cfm[i] == 0.0
+            if rows.cfm[i] > 0.0 and abs(world.work.problem.lam[i]) >= rows.hi[i]:
+                for body in (rows.body_a[i], rows.body_b[i]):
+                    at = first_of(world) + VARIED * body + BOUND_STEP
+                    state.extremes[at] = float(state.step[0] + 1)
             if is_rigid and rows.share[0] == 1.0 and joints.kind[j] != BALL:
                 record_drive(world, i, limit)
             continue

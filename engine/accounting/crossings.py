@@ -8,7 +8,7 @@ errors. A step compares its sums with the gates; only if a gate is exceeded are 
     [GATES : LIMITS]              gates, and limits that all bodies share
     [LIMITS : LIMITS + j]         how far the anchors of each joint may be apart [m]; inf: any way
     [LIMITS + j : LIMITS + j + n] how fast each body may be [m/s]; inf: any speed
-    [LIMITS + j + n :]            of each body how its kicks vary: accounting/variation.py;
+    [LIMITS + j + n :]            of each body how its kicks vary: accounting/body_records.py;
                                   then of each joint how the force of its drive alternates:
                                   drive_noise.py; then what its motors lost: commanded.py; then
                                   how the stretch of its spring changes: stretches.py
@@ -42,8 +42,10 @@ GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 64, 65, 66, 67
 GATE_STATIC, GATE_SPRINGS = 68, 69
 # 1: in this step some body has an impact in which what carries it may let go
 GATE_STRUCK = 70
+# 1: in this step some body rebounds too early
+GATE_EARLY = 71
 
-LIMITS = 71
+LIMITS = 72
 
 # growth of energy over the largest kinetic energy so far
 GROWTH_SHARE = 0.05

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.body_records import VARIED
 from cardan.engine.accounting.crossings import LIMITS
-from cardan.engine.accounting.variation import VARIED
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.trees.impulses import has_loops
 from cardan.engine.world.model import Model

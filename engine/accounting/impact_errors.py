@@ -1,21 +1,15 @@
 """Impacts: with whom, how early, and what that costs; releases of static friction.
 
 An impact is resolved in the middle of its step, up to half a step before or after its moment.
-accounting/variation.py adds up what `mark_early` marks.
+accounting/early_impacts.py adds up what `mark_early` marks.
 """
 
 from __future__ import annotations
 
+import math
 from math import inf
 
-from cardan.engine.accounting.crossings import GATE_STATIC, GATE_STRUCK
-from cardan.engine.accounting.supports import (
-    approach_velocity,
-    lose_supports,
-    mark_closing,
-    mark_support,
-)
-from cardan.engine.accounting.variation import (
+from cardan.engine.accounting.body_records import (
     AIM_JUMP,
     AIM_KICK,
     AIM_P,
@@ -25,13 +19,21 @@ from cardan.engine.accounting.variation import (
     IMPACT_STEP,
     IMPACT_WITH,
     IMPACTS,
+    LARGEST_V,
     RELEASE_STEP,
     RELEASES,
     RUBBED,
     VARIED,
     aim_of,
     first_of,
-    mark_early,
+)
+from cardan.engine.accounting.crossings import GATE_STATIC, GATE_STRUCK
+from cardan.engine.accounting.early_impacts import mark_early
+from cardan.engine.accounting.supports import (
+    approach_velocity,
+    lose_supports,
+    mark_closing,
+    mark_support,
 )
 from cardan.engine.accounting.work import row_speed_before
 from cardan.engine.collision.materials import slides
@@ -57,14 +59,26 @@ from cardan.engine.world.options import RestitutionLaw
 from cardan.engine.world.rows import ROW_FRICTION
 from cardan.engine.world.world import World
 
+# change of velocity by a rebound, over the largest speed of the body, from which on it matters what
+# a law of restitution makes of it
+PASSED_ON = 0.1
 POISSON, PROPAGATING = int(RestitutionLaw.POISSON), int(RestitutionLaw.PROPAGATING)
 
 
 @kernel
-def note_impact(world: World, i: int, other: int) -> None:
-    """Count with how many bodies body i has an impact in this step."""
+def note_impact(world: World, i: int, other: int, rebound: float) -> None:
+    """Count with how many bodies body i has an impact in this step, whose outcome matters.
+
+    rebound [N s]: the restitution of the impact times its impulse, by which laws of restitution
+    differ where it is passed on.
+    """
     state = world.state
     if world.kind[i] != DYNAMIC:
+        return
+    largest = state.extremes[first_of(world) + VARIED * i + LARGEST_V]
+    v = load3(state.v_WB_W, i)
+    fastest = math.sqrt(max(largest, dot(v, v)))
+    if rebound * world.model.bodies.inverse_mass[i] < PASSED_ON * fastest:
         return
     at, step = first_of(world) + VARIED * i, float(state.step[0])
     if state.extremes[at + IMPACT_STEP] != step:
@@ -188,8 +202,11 @@ def record_impact(world: World, contacts: Contacts, c: int) -> None:
     a, b = contacts.body_a[c], contacts.body_b[c]
     rebounds = contacts.restitution[c] > 0.0
     if options.restitution_law != PROPAGATING and rebounds:
-        note_impact(world, a, b)
-        note_impact(world, b, a)
+        # Poisson's rebound is no impulse of this kick
+        rebound = contacts.restitution[c] * norm(load3(contacts.impulse_W, c))
+        rebound = inf if options.restitution_law == POISSON else rebound
+        note_impact(world, a, b, rebound)
+        note_impact(world, b, a, rebound)
     both_move = kind[a] == DYNAMIC and kind[b] == DYNAMIC
     if options.impact_time == EXACT or not contacts.gap[c] > 0.0 or not (rebounds or both_move):
         return

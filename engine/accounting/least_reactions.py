@@ -140,8 +140,8 @@ def add_joint(
 
 
 @kernel
-def largest_column(least: LeastReactions, n: int, columns: int) -> tuple[int, float]:
-    """The column of `effect` with the largest norm, and its square.
+def write_squares(least: LeastReactions, n: int, columns: int) -> None:
+    """Squared norms of the columns of `effect`.
 
     Writes  least.square
     """
@@ -152,18 +152,38 @@ def largest_column(least: LeastReactions, n: int, columns: int) -> tuple[int, fl
         row = least.effect[r]
         for c in range(columns):
             square[c] += row[c] ** 2
-    best, most = -1, 0.0
-    for c in range(columns):
-        if square[c] > most:
-            best, most = c, square[c]
-    return best, most
+
+
+@kernel
+def largest_column(least: LeastReactions, n: int, columns: int) -> tuple[int, float]:
+    """The column of `effect` with the largest norm, and its square.
+
+    The squares were reduced with every direction that was taken; where little is left of one it is
+    formed anew.
+
+    Writes  least.square
+    """
+    square = least.square
+    while True:
+        best, most = -1, 0.0
+        for c in range(columns):
+            if square[c] > most:
+                best, most = c, square[c]
+        if best < 0:
+            return best, 0.0
+        found = 0.0
+        for r in range(n):
+            found += least.effect[r, best] ** 2
+        square[best] = found
+        if found >= 0.5 * most:
+            return best, found
 
 
 @kernel
 def take_direction(least: LeastReactions, n: int, columns: int, best: int, square: float) -> None:
     """Subtract the direction of one column from all others, and from the reactions.
 
-    Writes  least.effect, share, column, along
+    Writes  least.effect, share, column, along, square
     """
     along, total = least.along, 0.0
     for r in range(n):
@@ -176,12 +196,18 @@ def take_direction(least: LeastReactions, n: int, columns: int, best: int, squar
         along[c] = 0.0
     for r in range(n):
         f, row = least.column[r], least.effect[r]
-        for c in range(columns):
-            along[c] += f * row[c]
+        # a joint that this force does not reach
+        if f != 0.0:
+            for c in range(columns):
+                along[c] += f * row[c]
     for r in range(n):
         f, row = least.column[r], least.effect[r]
-        for c in range(columns):
-            row[c] -= along[c] * f
+        if f != 0.0:
+            for c in range(columns):
+                row[c] -= along[c] * f
+    for c in range(columns):
+        least.square[c] -= along[c] ** 2
+    least.square[best] = 0.0
 
 
 @kernel
@@ -197,6 +223,7 @@ def take_what_balances_itself(world: World, n: int, columns: int, openness: floa
             total += least.unit[r, k] * least.found[j, k]
             total += least.unit[r, 3 + k] * least.found[j, 3 + k] / joints.reaction_length[j]
         least.share[r] = total
+    write_squares(least, n, columns)
     best, largest = largest_column(least, n, columns)
     share = max(NONE, min(openness, MOST_OPEN))
     square = largest

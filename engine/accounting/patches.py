@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.engine.accounting.variation import ON_FACETS, TURNED_ON_FACES, VARIED, first_of
+from cardan.engine.accounting.body_records import ON_FACETS, TURNED_ON_FACES, VARIED, first_of
 from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.rolling import end_of_pair

@@ -2,15 +2,14 @@
 
 What carries a body until an impact lets go in the kick of its step, but the impact comes up to a
 step later, and may take two steps. Until then the body is not carried, and has another velocity.
-That is an error which the body takes along (AIM_V in accounting/variation.py).
+That is an error which the body takes along (AIM_V in accounting/body_records.py).
 """
 
 from __future__ import annotations
 
 from math import inf
 
-from cardan.engine.accounting.crossings import GATE_STRUCK
-from cardan.engine.accounting.variation import (
+from cardan.engine.accounting.body_records import (
     AIM_P,
     AIM_V,
     EXACT,
@@ -19,11 +18,12 @@ from cardan.engine.accounting.variation import (
     LOST_TIME,
     LOST_WITH,
     VARIED,
-    add_error,
     aim_of,
     first_of,
     last_kick,
 )
+from cardan.engine.accounting.crossings import GATE_STRUCK
+from cardan.engine.accounting.early_impacts import add_error
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel

@@ -12,94 +12,79 @@ axes of the body that counts which changes less. Free rotation is exact: of bodi
 rows the angular momentum of the drift is taken, which kicks alone change; of trees the angular
 velocity.
 
-How early an impact comes is known: the bodies rebound a gap g before they meet, with the speed u
-at which they approach g/u before their time, and are then g/u times the change of their velocities
-away from where they would be. This is added up per body, and so are the angles alike; they count
-instead of the change of its velocity. As vectors they are followed through further impacts
-(accounting/impact_errors.py).
-
-    extremes[LIMITS + j + n + VARIED i :]    body i, as below; s: of the last step
+What joints with a damper hold forgets errors (build/damped.py): the sums shrink in each step.
 """
 
 from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, TURN, note
+from cardan.engine.accounting.body_records import (
+    AXIS_TURNED,
+    BOUND_STEP,
+    DEPTH_LIMIT,
+    EARLY_TIME,
+    EXACT,
+    FIRST_L,
+    FIRST_V,
+    KEEPS_L,
+    KEPT,
+    KEPT_LAG,
+    KICK_B,
+    KICK_L,
+    KICK_V,
+    LAGGED_L,
+    LAGGED_V,
+    LARGEST_L,
+    LARGEST_V,
+    LAST_B,
+    LAST_L,
+    LAST_V,
+    LAST_W,
+    LEAST_P,
+    MOST_AIM,
+    MOST_LAGGED_L,
+    MOST_LAGGED_V,
+    MOST_P,
+    MOST_VARIED_L,
+    MOST_VARIED_V,
+    PASSED_TIME,
+    PATH_L,
+    PATH_V,
+    SPIN_AXIS,
+    START_P,
+    STOP_PHASE,
+    STRUCK_STEP,
+    SUM_L,
+    SUM_V,
+    TURN_LIMIT,
+    TURNED,
+    VARIED,
+    VARIED_L,
+    VARIED_V,
+    add_shrinking,
+    exchange,
+    first_of,
+    last_kick,
+    share_of,
+)
+from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, GATE_EARLY, LIMITS, TURN, note
+from cardan.engine.accounting.early_impacts import (
+    carry_errors,
+    note_early,
+    note_passed,
+    pass_on_impacts,
+)
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
-from cardan.engine.world.options import ImpactTime
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
-# of body i, of the last step: v in W and in the body's axes, L or w, w; their changes
-LAST_V, LAST_B, LAST_L, LAST_W, KICK_V, KICK_B, KICK_L = 0, 3, 6, 9, 12, 15, 18
-# largest |v|^2, |L|^2; sums of |v|, |L|, |dv|, |dL|, |change of dv|, |change of dL|, |w|
-LARGEST_V, LARGEST_L, PATH_V, PATH_L, SUM_V, SUM_L, VARIED_V, VARIED_L, TURNED = range(21, 30)
-# with whom it last had an impact, and in which step; 2: it had one with two bodies in one step
-IMPACT_STEP, IMPACT_WITH, IMPACTS = 30, 31, 32
-# set at the start: 1: the drift keeps L; how deep others may be in it [m]; how fast it may turn
-# about an axis that moves [rad/s]
-KEEPS_L, DEPTH_LIMIT, TURN_LIMIT = 33, 34, 35
-# least and largest coordinates of the centre of mass, from where it was first [m]
-START_P, LEAST_P, MOST_P = 36, 39, 42
-# largest phase per step of a stop that yields, where it matters for the motion [rad]
-STOP_PHASE = 45
-# how far early impacts have displaced it: now, the most so far [m]; the step of the last one
-EARLY, MOST_EARLY, STRUCK_STEP = 46, 47, 48
-# |dv|, |dL| of the first kick, which is in no sum
-FIRST_V, FIRST_L = 49, 50
-# by what angle they have turned it: now, the most so far [rad]
-EARLY_TURN, MOST_EARLY_TURN = 51, 52
-# how early the impact of this step came [s]; 1: off what is fixed
-EARLY_TIME, OFF_FIXED = 53, 54
-# what friction took from its turning on faces, what it lost at the edges of facets [J]
-TURNED_ON_FACES, ON_FACETS = 55, 56
-# what friction of joints takes in this step, P^2 h/(2 P_max) [kg m]; the way that is lost where it
-# took that from a blow: of this step, so far [m]
-BRAKED, BRAKED_NOW, BRAKED_WAY = 57, 58, 59
-# how often static friction gave way to kinetic friction, and in which step last
-RELEASES, RELEASE_STEP = 60, 61
-# errors that impacts pass on, W: of this step's velocity and position; of velocity [m/s] and
-# position [m] now; the largest of position so far
-AIM_KICK, AIM_JUMP, AIM_V, AIM_P, MOST_AIM = 62, 65, 68, 71, 74
-# set at the start, body axes: the axis about which it may turn by any angle, as it is of revolution
-# about it; 0: none. Sum of |w| across that axis
-SPIN_AXIS, AXIS_TURNED = 75, 78
-# how early the last impact may have come [s; 0: one or no step ago nothing was struck], its step,
-# the body at whose stop it arrived (-1: none), the point about which it turns from then on, W [m]
-LOST_TIME, LOST_STEP, LOST_WITH, LOST_P = 79, 80, 81, 82
-# friction of its joint in this step, over its largest [-]
-RUBBED = 85
-VARIED = 86
-
-# way that friction takes too much of in the step of a blow: this share of a step of motion
-RUBBED_STEP = 0.4
-
 # sine of the angle between the axes of two steps up to which an axis is at rest
 STEADY_AXIS = 1e-3
-# kicks of a velocity that has no size of its own, as of a body that turns round
-TURNING_ROUND = 10.0
-EXACT = int(ImpactTime.EXACT)
-
-
-@kernel
-def exchange(state: State, at: int, new: Vec3) -> Vec3:
-    """Store three numbers of extremes; returns what was there."""
-    old = (state.extremes[at], state.extremes[at + 1], state.extremes[at + 2])
-    for k in range(3):
-        state.extremes[at + k] = new[k]
-    return old
-
-
-@kernel
-def first_of(world: World) -> int:
-    """Where the numbers of body 0 are in extremes."""
-    model = world.model
-    return LIMITS + model.joints.kind.shape[0] + model.bodies.kind.shape[0]
 
 
 @kernel
@@ -164,17 +149,6 @@ def record_free_turns(world: World) -> None:
 
 
 @kernel
-def last_kick(world: World, i: int) -> tuple[Vec3, Vec3]:
-    """Change of the angular and linear velocity of body i in this step.
-
-    Reads   motion.velocity_old
-    """
-    old = world.work.motion.velocity_old[i]
-    turned = sub(load3(world.state.w_WB_W, i), (old[0], old[1], old[2]))
-    return turned, sub(load3(world.state.v_WB_W, i), (old[3], old[4], old[5]))
-
-
-@kernel
 def record_first(world: World, i: int, size: float) -> None:
     """Note the first kick of body i, whose spin has this size now.
 
@@ -186,6 +160,11 @@ def record_first(world: World, i: int, size: float) -> None:
     spin = norm(load3(state.w_WB_W, i))
     if spin > 0.0:
         state.extremes[at + FIRST_L] = norm(turned) / spin * size
+    for first, total, most in (
+        (FIRST_V, LAGGED_V, MOST_LAGGED_V),
+        (FIRST_L, LAGGED_L, MOST_LAGGED_L),
+    ):
+        add_shrinking(state.extremes, at + total, at + most, 0.0, state.extremes[at + first])
 
 
 @kernel
@@ -201,10 +180,16 @@ def record_variation(world: World) -> None:
     state = world.state
     extremes, first, step = state.extremes, first_of(world), state.step[0]
     exact = world.options.impact_time == EXACT and world.work.contacts.count[0] > 0
+    if extremes[GATE_EARLY] == 1.0:
+        pass_on_impacts(world)
+        extremes[GATE_EARLY] = 0.0
     for i in range(world.kind.shape[0]):
         if world.kind[i] != DYNAMIC:
             continue
         at = first + VARIED * i
+        is_bound = extremes[at + BOUND_STEP] == step
+        kept = 1.0 if is_bound else extremes[at + KEPT]
+        kept_lag = 1.0 if is_bound else extremes[at + KEPT_LAG]
         v, w, L = load3(state.v_WB_W, i), load3(state.w_WB_W, i), spin_of(world, i)
         v_B = rotate_back(load4(state.q_WB, i), v)
         kick = sub(v, exchange(state, at + LAST_V, v))
@@ -216,6 +201,8 @@ def record_variation(world: World) -> None:
         note_turn(world, i, w)
         if extremes[at + EARLY_TIME] > 0.0:
             note_early(world, i)
+        elif extremes[at + PASSED_TIME] > 0.0:
+            note_passed(world, i, share_of(varied, norm(kick)), share_of(varied_L, norm(spun)))
         if extremes[at + MOST_AIM] > 0.0:
             carry_errors(world, i)
         if step == 1:
@@ -235,10 +222,12 @@ def record_variation(world: World) -> None:
         if step > 1 and not exact:
             extremes[at + SUM_V] += norm(kick)
             extremes[at + SUM_L] += norm(spun)
+            add_shrinking(extremes, at + LAGGED_V, at + MOST_LAGGED_V, kept_lag, norm(kick))
+            add_shrinking(extremes, at + LAGGED_L, at + MOST_LAGGED_L, kept_lag, norm(spun))
         is_struck = step - extremes[at + STRUCK_STEP] <= 1.0 and extremes[at + STRUCK_STEP] > 0.0
         if step > 2 and not exact and not is_struck:
-            extremes[at + VARIED_V] += varied
-            extremes[at + VARIED_L] += varied_L
+            add_shrinking(extremes, at + VARIED_V, at + MOST_VARIED_V, kept, varied)
+            add_shrinking(extremes, at + VARIED_L, at + MOST_VARIED_L, kept, varied_L)
 
 
 @kernel
@@ -284,101 +273,3 @@ def note_shift(model: Model, state: State, i: int, shift: NDArray) -> None:
         limit = state.extremes[LIMITS + n_joints + n + VARIED * i + DEPTH_LIMIT]
         if moved > limit:
             note(state, DEPTH, moved, limit, i)
-
-
-@kernel
-def aim_of(world: World, i: int, which: int) -> Vec3:
-    """AIM_V or AIM_P of body i, or any three of its numbers; what is not dynamic has none."""
-    at = first_of(world) + VARIED * i + which
-    extremes = world.state.extremes
-    return (extremes[at], extremes[at + 1], extremes[at + 2])
-
-
-@kernel
-def add_error(world: World, i: int, change: Vec3) -> None:
-    """From this step on the velocity of body i may be wrong by `change` [m/s], W, to either side.
-
-    Writes  state.extremes: AIM_V, MOST_AIM
-    """
-    extremes, at = world.state.extremes, first_of(world) + VARIED * i
-    sign = 1.0 if dot(change, aim_of(world, i, AIM_V)) >= 0.0 else -1.0
-    for k in range(3):
-        extremes[at + AIM_V + k] += sign * change[k]
-    way = world.options.time_step * norm(change)
-    extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], way)
-
-
-@kernel
-def note_early(world: World, i: int) -> None:
-    """Body i rebounds too early in this step: add up how far that displaces and turns it.
-
-    What was early before is so by the same time: off what is fixed it shrinks as the body slows.
-
-    Reads   EARLY_TIME, OFF_FIXED of body i, which are cleared
-    Writes  state.extremes from LIMITS + j + n on
-    """
-    state, at = world.state, first_of(world) + VARIED * i
-    extremes = state.extremes
-    turned, kicked = last_kick(world, i)
-    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
-    if extremes[at + OFF_FIXED] == 1.0:
-        before, after = norm(sub(v, kicked)), norm(v)
-        extremes[at + EARLY] *= after / before if after < before else 1.0
-        before, after = norm(sub(w, turned)), norm(w)
-        extremes[at + EARLY_TURN] *= after / before if after < before else 1.0
-    extremes[at + EARLY] += extremes[at + EARLY_TIME] * norm(kicked)
-    extremes[at + EARLY_TURN] += extremes[at + EARLY_TIME] * norm(turned)
-    extremes[at + MOST_EARLY] = max(extremes[at + MOST_EARLY], extremes[at + EARLY])
-    extremes[at + MOST_EARLY_TURN] = max(extremes[at + MOST_EARLY_TURN], extremes[at + EARLY_TURN])
-    extremes[at + STRUCK_STEP] = float(state.step[0])
-    for k in range(3):
-        extremes[at + AIM_P + k] += extremes[at + AIM_JUMP + k]
-        extremes[at + AIM_P + k] += extremes[at + EARLY_TIME] * kicked[k]
-        extremes[at + AIM_V + k] += extremes[at + AIM_KICK + k]
-        extremes[at + AIM_JUMP + k], extremes[at + AIM_KICK + k] = 0.0, 0.0
-    extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], norm(aim_of(world, i, AIM_P)))
-    rubbed = RUBBED_STEP * world.options.time_step * extremes[at + RUBBED]
-    rubbed *= min(norm(v), norm(kicked))
-    extremes[at + BRAKED_WAY] += extremes[at + BRAKED_NOW] + rubbed
-    extremes[at + EARLY_TIME], extremes[at + OFF_FIXED] = 0.0, 0.0
-    extremes[at + BRAKED_NOW] = 0.0
-
-
-@kernel
-def carry_errors(world: World, i: int) -> None:
-    """Body i drifts with the error of its velocity, which is no larger than the velocity.
-
-    What turns round is at rest for a moment, but its kicks go on.
-
-    Writes  state.extremes: AIM_V, AIM_P, MOST_AIM
-    """
-    extremes, at = world.state.extremes, first_of(world) + VARIED * i
-    error, speed = norm(aim_of(world, i, AIM_V)), norm(load3(world.state.v_WB_W, i))
-    speed += TURNING_ROUND * norm(aim_of(world, i, KICK_V))
-    if error == 0.0:
-        return
-    share = min(1.0, speed / error)
-    for k in range(3):
-        extremes[at + AIM_V + k] *= share
-        extremes[at + AIM_P + k] += world.options.time_step * extremes[at + AIM_V + k]
-    extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], norm(aim_of(world, i, AIM_P)))
-
-
-@kernel
-def mark_early(world: World, ends: tuple[int, int], time: float) -> None:
-    """The two bodies of an impact rebound too early by `time` [s]; of a step the most counts.
-
-    Writes  state.extremes from LIMITS + j + n on
-    """
-    extremes, first, kind = world.state.extremes, first_of(world), world.kind
-    mass, braked = 0.0, 0.0
-    for k in range(2):
-        if kind[ends[k]] == DYNAMIC:
-            mass += world.model.bodies.mass[ends[k]]
-            braked = max(braked, extremes[first + VARIED * ends[k] + BRAKED])
-    for k in range(2):
-        at = first + VARIED * ends[k]
-        if kind[ends[k]] == DYNAMIC and time > extremes[at + EARLY_TIME]:
-            extremes[at + EARLY_TIME] = time
-            extremes[at + BRAKED_NOW] = braked / mass
-            extremes[at + OFF_FIXED] = 1.0 if kind[ends[1 - k]] != DYNAMIC else 0.0

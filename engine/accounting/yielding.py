@@ -35,6 +35,9 @@ from cardan.engine.world.world import World
 
 # share of the largest kinetic energy from which on motion along a stop matters
 MOVING = 0.01
+# the same of motion towards a compliant contact: what presses on it all the time is estimated as
+# other oscillations are
+BOUNCING = 0.1
 
 
 @kernel
@@ -60,6 +63,17 @@ def note_phase(world: World, i: int, speed: float) -> None:
         depth = min(rows.error[i], 0.0)
         stiffness = elastic_slope(joints.limit_stiffness[rows.joint[i]], rows.axis[i], depth)
         note_stop(world, i, world.clock.h[0] * sqrt(max(stiffness * inverse_mass, 0.0)))
+
+
+@kernel
+def note_contact_phase(world: World, i: int, c: int, speed: float) -> None:
+    """The same of what bounces on compliant contact c, whose normal is row i."""
+    rows, problem = world.work.rows, world.work.problem
+    inverse_mass = problem.diagonal[i] - rows.cfm[i]
+    largest = world.state.extremes[EXTREME_KINETIC]
+    if problem.lam[i] > 0.0 and 0.5 * speed * speed > BOUNCING * largest * inverse_mass:
+        stiffness = 1.0 / world.work.contacts.compliance[c]
+        note_stop(world, i, world.clock.h[0] * sqrt(stiffness * inverse_mass))
 
 
 @kernel
@@ -98,6 +112,7 @@ def book_compliant_contacts(world: World) -> tuple[float, float]:
             start = pressed_energy(world, c, contacts.gap[c] - 0.5 * h * old)
             end = pressed_energy(world, c, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
             book_loss(state, start - end - problem.lam[i] * mean, contacts.damping[c] > 0.0)
+            note_contact_phase(world, i, c, old)
             before += start
             after += end
     return before, after

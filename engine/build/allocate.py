@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.engine.build.array_alignment import spread_over_cache_sets
-from cardan.engine.build.equations import factor_arrays, graph_arrays
+from cardan.engine.build.equations import factor_arrays, graph_arrays, kept_factors
 from cardan.engine.build.limits import room_of_extremes
 from cardan.engine.build.loops import UNITS, least_arrays
 from cardan.engine.build.motion import motion_arrays
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.simd import simd_arrays
 from cardan.engine.build.substeps import substep_arrays
+from cardan.engine.build.threads import contact_arrays, crew_arrays, found_arrays
 from cardan.engine.trees.arrays import largest_tree, most_equations, tree_work
-from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.equations import Graph
 from cardan.engine.world.impacts import N_RECORD, Impacts
 from cardan.engine.world.islands import Islands
@@ -26,7 +26,7 @@ from cardan.engine.world.options import (
     StepOptions,
 )
 from cardan.engine.world.positions import Positions
-from cardan.engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
+from cardan.engine.world.problem import FRICTION_POLYGON, ISLAND, KICK, Dense, Lanes, Problem
 from cardan.engine.world.rows import N_SLOTS, Rows
 from cardan.engine.world.state import N_BIAS, N_LEDGER, ContactCache, State
 from cardan.engine.world.tree import Mobility, Tree
@@ -66,35 +66,6 @@ def max_groups(model: Model) -> int:
     return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
 
 
-def contact_arrays(n: int) -> Contacts:
-    """Arrays for n contacts."""
-    return Contacts(
-        count=np.zeros(1, np.int64),
-        dropped=np.zeros(1, np.int64),
-        body_a=np.zeros(n, np.int64),
-        body_b=np.zeros(n, np.int64),
-        shape_a=np.zeros(n, np.int64),
-        shape_b=np.zeros(n, np.int64),
-        feature=np.zeros(n, np.int64),
-        point_W=np.zeros((n, 3)),
-        normal_W=np.zeros((n, 3)),
-        gap=np.zeros(n),
-        facet=np.zeros(n, np.int64),
-        struck=np.zeros(n, np.int64),
-        friction=np.zeros(n),
-        restitution=np.zeros(n),
-        rolling=np.zeros(n),
-        spinning=np.zeros(n),
-        compliance=np.zeros(n),
-        damping=np.zeros(n),
-        patch=np.zeros((n, 2)),
-        hardening=np.ones(n),
-        surface_velocity_W=np.zeros((n, 3)),
-        impulse_W=np.zeros((n, 3)),
-        moment_W=np.zeros((n, 3)),
-    )
-
-
 def row_arrays(n: int, n_joints: int) -> Rows:
     """Arrays for n rows."""
     return Rows(
@@ -129,6 +100,7 @@ def problem_of(
     """A problem that shares the arrays of rows, bodies and motion."""
     n = len(rows.bias)
     return Problem(
+        number=np.zeros(1, np.int64),
         count=np.zeros(3, np.int64),
         body_a=rows.body_a,
         body_b=rows.body_b,
@@ -195,6 +167,7 @@ def position_arrays(
         report=empty_report(),
         parent=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64),
+        passes=np.zeros((n, 4)),
         gained=np.zeros(n),
         lost=np.zeros((n, 3)),
         sums=np.zeros((n, 28)),
@@ -258,11 +231,12 @@ def dense_arrays(
         lanes=lanes,
         graph=graph,
         equations=factor_arrays(graph),
+        kept=kept_factors(len(graph.place)),
     )
 
 
-def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspace:
-    """The workspace of a step."""
+def workspace(model: Model, options: StepOptions, max_contacts: int, threads: int = 1) -> Workspace:
+    """The workspace of a step that `threads` share."""
     n = len(model.bodies.kind)
     dense_ways = (
         SolverMethod.PIVOTING,
@@ -289,9 +263,11 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     graph = graph_arrays(n, max_groups(model))
     loop_rows = row_arrays(max(most_equations(model.tree), UNITS), 0)
     problem = problem_of(rows, friction, model.bodies, motion, mobility)
+    problem.number[0], part.number[0] = KICK, ISLAND
     work = Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
+        found=found_arrays(1, 0),
         rows=rows,
         problem=problem,
         substeps=substep_arrays(problem, options, lanes),
@@ -307,7 +283,11 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         least=least_arrays(model),
         loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),
     )
-    return spread_over_cache_sets(work, model)
+    spread = spread_over_cache_sets(work, model)
+    # after that, as what belongs to the first thread is a part of what belongs to all
+    lanes = spread.dense.lanes._replace(crew=crew_arrays(threads))
+    found = found_arrays(threads, max_contacts)
+    return spread._replace(dense=spread.dense._replace(lanes=lanes), found=found)
 
 
 def contact_cache(max_contacts: int) -> ContactCache:

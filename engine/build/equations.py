@@ -5,21 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
+from cardan.engine.world.equations import NODE_ROWS, SIDES, Factor, Graph, KeptFactors
 
 # blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
 BLOCKS_PER_NODE = 6
 
 
 def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
-    """Arrays for a graph of n_bodies (including the world) and n_groups groups of equations."""
+    """Arrays for graphs of n_bodies (including the world) and n_groups groups of equations.
+
+    Every body may have a graph of its own, so there is an end of `start` for each.
+    """
     n_nodes = n_bodies + n_groups
 
     def whole(*shape: int) -> NDArray[np.int64]:
         return np.zeros(shape, np.int64)
 
     return Graph(
-        count=whole(4),
+        count=whole(5),
         place=whole(n_bodies),
         body=whole(n_bodies),
         edges=whole(n_bodies + 1),
@@ -36,7 +39,7 @@ def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
         next_loop=whole(n_groups),
         group_node=whole(n_groups),
         node=whole(n_nodes),
-        start=whole(n_nodes + 1),
+        start=whole(n_nodes + n_bodies + 1),
         row=whole(BLOCKS_PER_NODE * n_nodes),
         mark=whole(n_nodes),
         child=whole(n_nodes),
@@ -55,7 +58,20 @@ def factor_arrays(graph: Graph) -> Factor:
         ordered=np.zeros(n_nodes, np.int64),
         block=np.zeros((NODE_ROWS, NODE_ROWS)),
         scale=np.zeros((n_nodes, NODE_ROWS)),
+        live=np.zeros(n_nodes, np.int64),
         X=np.zeros((n_blocks, NODE_ROWS, NODE_ROWS)),
         x=np.zeros((n_nodes, NODE_ROWS)),
         many=np.zeros((n_nodes, NODE_ROWS, SIDES)),
+    )
+
+
+def kept_factors(n_bodies: int) -> KeptFactors:
+    """Arrays for one factor of each of n_bodies."""
+    return KeptFactors(
+        count=np.zeros(2, np.int64),
+        graphs=np.zeros((n_bodies, 5), np.int64),
+        first=np.zeros((n_bodies + 1, 4), np.int64),
+        exact=np.zeros(n_bodies, np.int64),
+        due=np.zeros(n_bodies, np.int64),
+        number=np.zeros(n_bodies, np.int64),
     )

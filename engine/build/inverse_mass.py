@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.sides import Side, sides_of_joints
 from cardan.engine.constraints.joints.coordinates import is_length, is_translation
@@ -121,7 +122,7 @@ def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
     drives = np.argwhere(joints.motor_kind == MOTOR_POSITION).tolist()
     if not drives:
         return
-    chosen = np.flatnonzero(~np.isin(joints.kind, LOOSE))
+    chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
     sides = sides_of_joints((joints.body_a, joints.body_b), chosen, bodies, place)
     for j, axis in drives:
         found = float(joints.inverse_mass[j, 0 if is_length(int(joints.kind[j]), axis) else 1])
@@ -141,7 +142,7 @@ def spring_inverse_masses(model: Model) -> Array:
     moves gives way to no spring; couplings, of more bodies than two, have 0.
     """
     bodies, joints, forces = model.bodies, model.joints, model.forces
-    along = np.isin(joints.kind, (SLIDER, DISTANCE, HINGE2, CYLINDRICAL))
+    along = is_one_of(joints.kind, (SLIDER, DISTANCE, HINGE2, CYLINDRICAL))
     along = np.concatenate([along, forces.kind == FORCE_SPRING])
     least = np.zeros(len(bodies.kind))
     moving = bodies.kind == DYNAMIC

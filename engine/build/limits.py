@@ -7,6 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.body_records import (
+    DEPTH_LIMIT,
+    KEEPS_L,
+    KEPT,
+    KEPT_LAG,
+    SPIN_AXIS,
+    TURN_LIMIT,
+    VARIED,
+)
 from cardan.engine.accounting.commanded import FOLLOWED, forget_drives
 from cardan.engine.accounting.crossings import (
     GATE_APART,
@@ -25,13 +34,7 @@ from cardan.engine.accounting.stretches import (
     has_springs,
     spring_records,
 )
-from cardan.engine.accounting.variation import (
-    DEPTH_LIMIT,
-    KEEPS_L,
-    SPIN_AXIS,
-    TURN_LIMIT,
-    VARIED,
-)
+from cardan.engine.build.damped import kept_shares
 from cardan.engine.build.inverse_mass import spring_inverse_masses
 from cardan.engine.build.memoised import memoised
 from cardan.engine.build.revolution import spin_axes
@@ -314,6 +317,7 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     varied[:, TURN_LIMIT] = turning
     varied[:, SPIN_AXIS : SPIN_AXIS + 3] = spin_axes(model)
     varied[:, KEEPS_L] = keeps_momentum(bodies, options)
+    varied[:, KEPT], varied[:, KEPT_LAG] = kept_shares(model, state, float(h))
     forget_drives(model, state)
     forget_stretches(model, state)
     damping = np.concatenate([model.joints.spring_damping, model.forces.damping])

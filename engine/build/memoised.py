@@ -17,6 +17,9 @@ T = TypeVar("T")
 MOST_RESULTS = 4
 # larger arrays and longer lists are not compared: steps of a large scene cost more than its build
 MOST_BYTES, MOST_PARTS = 65_536, 100
+# asked for first: whether something is a model is asked of classes that answer slowly
+PLAIN = frozenset({int, str, bool, type(None)})
+SEQUENCES = (tuple, list)
 
 
 class TooLargeError(Exception):
@@ -64,14 +67,16 @@ def _add(value: Any, parts: list[Any]) -> None:
         if value.nbytes > MOST_BYTES:
             raise TooLargeError
         parts += (value.dtype.char, value.shape, value.tobytes())
-    elif issubclass(kind, BaseModel):
-        parts.append(value.model_dump_json())
-    elif issubclass(kind, tuple | list):
+    elif kind in PLAIN:
+        parts.append(value)
+    elif issubclass(kind, SEQUENCES):
         if len(value) > MOST_PARTS:
             raise TooLargeError
         parts.append(len(value))
         for part in value:
             _add(part, parts)
+    elif issubclass(kind, BaseModel):
+        parts.append(value.model_dump_json())
     elif kind is dict:
         _add(tuple(value), parts)
         _add(tuple(value.values()), parts)

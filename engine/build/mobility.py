@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.memoised import memoised
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.model import (
@@ -17,10 +18,13 @@ from cardan.engine.world.model import (
     DISTANCE,
     DYNAMIC,
     GEAR,
+    HINGE,
     HINGE2,
     MOTOR_POSITION,
     MOTOR_VELOCITY,
     RACK,
+    SCREW,
+    SLIDER,
     Joints,
     Model,
 )
@@ -37,10 +41,10 @@ def equations(joints: Structure) -> NDArray[np.int64]:
     The stiffness of a spring or a rope is none.
     """
     free = np.array([n_coordinates(int(kind)) for kind in joints.kind], np.int64)
-    kinds = np.where(np.isin(joints.kind, OF_ONE_EQUATION), 1, 6 - free)
+    kinds = np.where(is_one_of(joints.kind, OF_ONE_EQUATION), 1, 6 - free)
     soft = (joints.spring_on == 1) | (joints.limit_on[:, 0] == 1)
     kinds[(joints.kind == COUPLING) & soft] = 0
-    driven = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
+    driven = is_one_of(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
     return kinds + driven.sum(axis=1)
 
 
@@ -83,7 +87,7 @@ def _driven(joints: Structure, kind: NDArray[np.int64]) -> NDArray[np.bool_]:
     part = sets_of_bodies(joints, moving)
     a, b = joints.body_a, joints.body_b
     held, owner = moving[a] | moving[b], np.where(moving[b], b, a)
-    lines = held & ~np.isin(joints.kind, OF_ONE_EQUATION)
+    lines = held & ~is_one_of(joints.kind, OF_ONE_EQUATION)
     bodies = np.bincount(part, weights=moving.astype(float), minlength=n)
     loops = np.bincount(part[owner[lines]], minlength=n) - bodies
     lost = np.bincount(part[owner[held]], weights=equations(joints)[held], minlength=n)
@@ -110,6 +114,8 @@ class Structure(NamedTuple):
     body_a: NDArray[np.int64]
     body_b: NDArray[np.int64]
     limit_on: NDArray[np.int64]
+    term_start: NDArray[np.int64]
+    term_joint: NDArray[np.int64]
     motor_kind: NDArray[np.int64]
     motor_max_force: NDArray[np.float64]
     motor_max_speed: NDArray[np.float64]
@@ -138,17 +144,46 @@ def mobility_of(
     return given, free[part].astype(np.int64)
 
 
-def _prescribed(joints: Structure, kind: NDArray[np.int64]) -> NDArray[np.bool_]:
-    found = kind != DYNAMIC
-    rigid = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
+def wholly_driven(joints: Joints | Structure) -> NDArray[np.bool_]:
+    """(j,): joints all of whose motions rigid drives prescribe, or that leave none."""
+    rigid = is_one_of(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
     rigid &= (joints.motor_stiffness == 0.0).all(axis=2) & np.isinf(joints.motor_max_force)
     rigid &= np.isinf(joints.motor_max_speed)
     free = np.array([n_coordinates(int(one)) for one in joints.kind], np.int64)
-    whole = (rigid.sum(axis=1) == free) & ~np.isin(joints.kind, NEVER_GIVEN)
+    found: NDArray[np.bool_] = (rigid.sum(axis=1) == free) & ~is_one_of(joints.kind, NEVER_GIVEN)
+    return found
+
+
+def _relations(joints: Structure) -> list[list[int]]:
+    """Joints whose coordinates a rigid coupling, gear or rack relates, of each such relation.
+
+    Joints of more than one coordinate are related to nothing that is known of one.
+    """
+    found = []
+    rigid = (joints.spring_on == 0) & (joints.limit_on[:, 0] == 0)
+    for j in np.flatnonzero((joints.kind == COUPLING) & rigid).tolist():
+        found.append(joints.term_joint[joints.term_start[j] : joints.term_start[j + 1]].tolist())
+    pins = is_one_of(joints.kind, (HINGE, SLIDER))
+    for j in np.flatnonzero(is_one_of(joints.kind, (GEAR, RACK))).tolist():
+        ends = [int(joints.body_a[j]), int(joints.body_b[j])]
+        found.append([k for end in ends for k in np.flatnonzero(pins & (joints.body_b == end))[:1]])
+    return [one for one in found if len(one) > 1]
+
+
+def _prescribed(joints: Structure, kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    found, whole = kind != DYNAMIC, wholly_driven(joints)
+    single = is_one_of(joints.kind, (HINGE, SLIDER, SCREW))
+    relations, a, b = _relations(joints), joints.body_a, joints.body_b
     known = found.copy()
     while True:
-        for one, other in ((joints.body_a, joints.body_b), (joints.body_b, joints.body_a)):
+        for one, other in ((a, b), (b, a)):
             found[other[whole & found[one]]] = True
+        for related in relations:
+            open_ones = [j for j in related if not (found[a[j]] and found[b[j]])]
+            if len(open_ones) == 1 and single[open_ones[0]]:
+                ends = [int(a[open_ones[0]]), int(b[open_ones[0]])]
+                if found[ends].any():
+                    found[ends] = True
         if (found == known).all():
             return found & (kind == DYNAMIC)
         known = found.copy()

@@ -21,4 +21,5 @@ def motion_arrays(n: int) -> Motion:
         acceleration_ahead=np.zeros((n, 6)),
         scratch=np.zeros((n, 6)),
         activity=np.zeros(n, np.int64),
+        deflected=np.zeros(n, np.int64),
     )

@@ -7,7 +7,7 @@ that a step needs. Values are all other numbers: masses, lengths, friction, targ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,13 @@ from cardan.engine.world.workspace import Workspace
 Pair = tuple[NDArray[Any], NDArray[Any]]
 
 
+class Arrays(NamedTuple):
+    """All arrays of a build; contact caches are left out."""
+
+    model: list[NDArray[Any]]
+    state: list[NDArray[Any]]
+
+
 def pairs_of(one: Any, other: Any) -> Iterator[Pair]:
     """Arrays at the same place of two nested structs; contact caches are left out."""
     return zip(arrays_of(one), arrays_of(other), strict=True)
@@ -31,12 +38,16 @@ def pairs_of(one: Any, other: Any) -> Iterator[Pair]:
 def arrays_of(struct: Any) -> list[NDArray[Any]]:
     """All arrays of a nested struct; contact caches are left out."""
     found: list[NDArray[Any]] = []
+    _collect(struct, found)
+    return found
+
+
+def _collect(struct: Any, found: list[NDArray[Any]]) -> None:
     for part in struct:
         if isinstance(part, np.ndarray):
             found.append(part)
         elif not isinstance(part, ContactCache):
-            found += arrays_of(part)
-    return found
+            _collect(part, found)
 
 
 def same_options(one: Any, other: Any) -> bool:
@@ -52,21 +63,34 @@ def same_options(one: Any, other: Any) -> bool:
     return True
 
 
+def arrays(built: Built) -> Arrays:
+    """The arrays of a build."""
+    return Arrays(arrays_of(built.model), arrays_of(built.state))
+
+
 def same_structure(one: Built, other: Built) -> bool:
     """Whether arrays made for one build serve the other."""
+    return _same_room(one, other) and _same_arrays(arrays(one), arrays(other))
+
+
+def _same_room(one: Built, other: Built) -> bool:
+    """Whether two builds have the same names, options and room for rows."""
     if one.body_names != other.body_names or one.joint_names != other.joint_names:
         return False
     if not same_options(one.options, other.options):
         return False
     if max_rows(one.model, 0) != max_rows(other.model, 0):
         return False
-    if max_rows(one.model, 1) != max_rows(other.model, 1):
-        return False
-    for a, b in pairs_of(one.state, other.state):
+    return max_rows(one.model, 1) == max_rows(other.model, 1)
+
+
+def _same_arrays(one: Arrays, other: Arrays) -> bool:
+    """Whether arrays of two builds differ in values only."""
+    for a, b in zip(one.state, other.state, strict=True):
         if a.shape != b.shape or a.dtype.char != b.dtype.char:
             return False
     # whole numbers of a state may change (they count), those of a model are its structure
-    for a, b in pairs_of(one.model, other.model):
+    for a, b in zip(one.model, other.model, strict=True):
         if a.shape != b.shape or a.dtype.char != b.dtype.char:
             return False
         if a.dtype.kind != "f" and a.tobytes() != b.tobytes():
@@ -74,11 +98,21 @@ def same_structure(one: Built, other: Built) -> bool:
     return True
 
 
-def rewrite(one: Built, other: Built) -> None:
-    """Write the values of `other` into the arrays of `one`; contact caches become empty."""
-    for a, b in pairs_of((one.model, one.state), (other.model, other.state)):
-        a[...] = b
+def rewrite(one: Built, other: Built) -> bool:
+    """Write the values of `other` into the arrays of `one`; contact caches become empty.
+
+    False: they have another structure, and nothing was written.
+    """
+    if not _same_room(one, other):
+        return False
+    own, new = arrays(one), arrays(other)
+    if not _same_arrays(own, new):
+        return False
+    for olds, news in zip(own, new, strict=True):
+        for a, b in zip(olds, news, strict=True):
+            a[...] = b
     forget_contacts(one.state)
+    return True
 
 
 def forget_contacts(state: State) -> None:

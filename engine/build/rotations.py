@@ -27,6 +27,24 @@ def rotation_matrices(q: Array) -> Array:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
+def quaternion_of(R: Array) -> Array:
+    """The unit quaternion (4,) of a rotation matrix (3, 3); of both the one with w >= 0.
+
+    q q^T is linear in R: its longest row is taken, which is never short.
+    """
+    xx, yy, zz = R.diagonal()
+    K = np.array(
+        [
+            [1.0 + xx + yy + zz, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
+            [R[2, 1] - R[1, 2], 1.0 + xx - yy - zz, R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
+            [R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], 1.0 - xx + yy - zz, R[1, 2] + R[2, 1]],
+            [R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1.0 - xx - yy + zz],
+        ]
+    )
+    row: Array = K[int(np.argmax(K.diagonal()))]
+    return row / np.copysign(np.linalg.norm(row), row[0])
+
+
 def product(a: Array, b: Array) -> Array:
     """Quaternion product."""
     scalar = a[0] * b[0] - a[1:] @ b[1:]

@@ -20,6 +20,7 @@ def substep_arrays(problem: Problem, options: StepOptions, lanes: Lanes) -> Subs
     groups = len(lanes.body_a) // W
     layers = (len(lanes.data) - groups * SHARED) // LAYER if asked else 0
     own: dict[str, Any] = {k: np.zeros(n) for k in ("cfm", "b", "lo", "hi", "lam", "w")}
+    own["number"] = np.zeros(1, np.int64)
     return Substeps(
         part=problem._replace(**own),
         law=np.zeros(n, np.int64),

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from cardan.engine.build.threads import own_list
+from cardan.engine.world.collision import collision_scratch
 from cardan.engine.world.model import Model
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
-from cardan.engine.world.world import Clock, Spare
+from cardan.engine.world.world import Clock, Spare, World
 
 
 def with_activity(model: Model, work: Workspace) -> Model:
@@ -45,3 +47,23 @@ def spare_arrays(state: State) -> Spare:
         has_impulses=np.zeros(1, np.int64),
         events=np.zeros(1, np.int64),
     )
+
+
+def of_thread(world: World, thread: int) -> World:
+    """The world as another thread sees it: the same arrays, with scratch of its own."""
+    work, lanes, found = world.work, world.work.dense.lanes, world.work.found
+    crew = lanes.crew._replace(sides=lanes.crew.every[thread])
+    dense = work.dense._replace(lanes=lanes._replace(crew=crew))
+    mine = own_list(found.every, found.count, thread)
+    own = collision_scratch(world.model.shapes, 1, 0)
+    collision = world.collision._replace(
+        pair=own.pair,
+        cosine=own.cosine,
+        simplex=own.simplex,
+        polytope=own.polytope,
+        patch=own.patch,
+        spare=own.spare,
+        reduction=own.reduction,
+    )
+    work = work._replace(dense=dense, found=found._replace(mine=mine))
+    return world._replace(work=work, collision=collision)

@@ -44,6 +44,7 @@ from cardan.engine.spatial.vec3 import (
     store3,
     sub,
 )
+from cardan.engine.threads.shares import part_of
 from cardan.engine.world.collision import (
     CENTRE,
     KIND,
@@ -58,9 +59,11 @@ from cardan.engine.world.collision import (
     Pair,
 )
 from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.crew import LINE, PARTS
 from cardan.engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
 from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
 from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 # Up to this many shapes the plain loop over all pairs is as fast as the tree.
 FEW_SHAPES = 24
@@ -249,6 +252,37 @@ def broad_phase(
 
 
 @kernel
+def narrow_pairs(
+    model: Model,
+    state: State,
+    scratch: CollisionScratch,
+    reach: tuple[float, float],
+    pairs: tuple[int, int],
+    contacts: Contacts,
+) -> None:
+    """Append what touches of the pairs [first, end) that `broad_phase` found, as `narrow_phase`."""
+    shapes = model.shapes
+    near, h = reach
+    share = LARGER if state.contacts.count[0] > CROWDED else 0.0
+    solids = scratch.solids
+    faces = faces_of(shapes)
+    for k in range(pairs[0], pairs[1]):
+        ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
+        margin = near + share * (solids[ij[0], REACH] + solids[ij[1], REACH])
+        if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
+            write_mesh_contacts(scratch, faces, model.meshes, ij, margin, h, contacts)
+        elif shapes.kind[ij[0]] == SPHERE and shapes.kind[ij[1]] == SPHERE:
+            write_sphere_contact(shapes, scratch, ij, (margin, h), contacts)
+        elif is_hollow(shapes.kind[ij[0]]) or is_hollow(shapes.kind[ij[1]]):
+            if shapes.kind[ij[0]] == PLANE or shapes.kind[ij[1]] == PLANE:
+                write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
+            else:
+                write_hollow_contacts(shapes, scratch, faces, ij, (margin, h), contacts)
+        else:
+            write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
+
+
+@kernel
 def narrow_phase(
     model: Model,
     state: State,
@@ -266,27 +300,83 @@ def narrow_phase(
     Writes  contacts, scratch
     Check   tests/engine/collision/test_find_contacts.py
     """
-    shapes = model.shapes
-    near, h = reach
-    share = LARGER if state.contacts.count[0] > CROWDED else 0.0
-    solids = scratch.solids
-    faces = faces_of(shapes)
-    for k in range(scratch.sweep.pair_count[0]):
-        ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
-        margin = near + share * (solids[ij[0], REACH] + solids[ij[1], REACH])
-        if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
-            write_mesh_contacts(scratch, faces, model.meshes, ij, margin, h, contacts)
-        elif shapes.kind[ij[0]] == SPHERE and shapes.kind[ij[1]] == SPHERE:
-            write_sphere_contact(shapes, scratch, ij, (margin, h), contacts)
-        elif is_hollow(shapes.kind[ij[0]]) or is_hollow(shapes.kind[ij[1]]):
-            if shapes.kind[ij[0]] == PLANE or shapes.kind[ij[1]] == PLANE:
-                write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
-            else:
-                write_hollow_contacts(shapes, scratch, faces, ij, (margin, h), contacts)
-        else:
-            write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
-    write_surfaces(model.materials, shapes, state, contacts)
+    shapes, pairs = model.shapes, (0, scratch.sweep.pair_count[0])
+    narrow_pairs(model, state, scratch, reach, pairs, contacts)
+    write_surfaces(model.materials, shapes, state, contacts, (0, contacts.count[0]))
     match_contacts(contacts, len(shapes.kind), state.contacts)
+
+
+@kernel
+def can_share(world: World) -> bool:
+    """Whether threads may look at pairs at once: hulls and triangles are moved in place."""
+    model = world.model
+    return bool(model.shapes.points.shape[0] == 0 and model.meshes.corner.shape[0] == 0)
+
+
+@kernel
+def find_part(world: World, share: int, me: int) -> None:
+    """Append the contacts of a share of the pairs to the list of this thread, number `me`.
+
+    Writes  work.found.mine, part; world.collision: scratch of this thread
+    """
+    found, scratch = world.work.found, world.collision
+    mine = found.mine
+    begun = mine.count[0]
+    pairs = part_of(scratch.sweep.pair_count[0], share, share + 1)
+    reach = (world.options.margin, world.clock.h[0])
+    narrow_pairs(world.model, world.state, scratch, reach, pairs, mine)
+    found.part[share, 0] = me * len(mine.gap) + begun
+    found.part[share, 1] = mine.count[0] - begun
+
+
+@kernel
+def clear_lists(world: World) -> None:
+    """Empty the lists of all threads."""
+    world.work.found.count[:, :] = 0
+
+
+@kernel
+def lay_lists(world: World) -> None:
+    """Find the place of each share's contacts in the one list.
+
+    Writes  work.contacts.count, dropped; work.found.part
+    """
+    contacts, found = world.work.contacts, world.work.found
+    for thread in range(found.count.shape[0]):
+        contacts.dropped[0] += found.count[thread, LINE]
+    n, room = 0, len(contacts.gap)
+    for share in range(PARTS):
+        fit = min(found.part[share, 1], room - n)
+        contacts.dropped[0] += found.part[share, 1] - fit
+        found.part[share, 1], found.part[share, 2] = fit, n
+        n += fit
+    contacts.count[0] = n
+
+
+@kernel
+def copy_found(every: Contacts, i: int, contacts: Contacts, c: int) -> None:
+    """What `keep_point` wrote of a contact."""
+    contacts.shape_a[c] = every.shape_a[i]
+    contacts.shape_b[c] = every.shape_b[i]
+    contacts.gap[c] = every.gap[i]
+    contacts.facet[c] = every.facet[i]
+    contacts.struck[c] = every.struck[i]
+    contacts.feature[c] = every.feature[i]
+    store3(contacts.point_W, c, load3(every.point_W, i))
+    store3(contacts.normal_W, c, load3(every.normal_W, i))
+    for k in range(2):
+        contacts.patch[c, k] = every.patch[i, k]
+
+
+@kernel
+def take_list(world: World, share: int) -> None:
+    """Copy the contacts of a share to the one list, with the properties of their surfaces."""
+    contacts, part = world.work.contacts, world.work.found.part
+    n, c = part[share, 1], part[share, 2]
+    for k in range(n):
+        copy_found(world.work.found.every, part[share, 0] + k, contacts, c + k)
+    model = world.model
+    write_surfaces(model.materials, model.shapes, world.state, contacts, (c, c + n))
 
 
 @kernel

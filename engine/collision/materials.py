@@ -36,8 +36,14 @@ def slides(state: State, contacts: Contacts, c: int) -> bool:
 
 
 @kernel
-def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts: Contacts) -> None:
-    """Bodies and surface properties of every contact, from its shapes and the pair tables.
+def write_surfaces(
+    materials: Materials,
+    shapes: Shapes,
+    state: State,
+    contacts: Contacts,
+    which: tuple[int, int],
+) -> None:
+    """Bodies and surface properties of contacts [first, end), by their shapes and the pair tables.
 
     The surface velocity is that of B's surface relative to B minus that of A's relative to A, in W.
     Friction is the static coefficient up to STICTION_SPEED, the kinetic one above it.
@@ -45,7 +51,7 @@ def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts:
     """
     i, j, a, b, body_a, body_b = -1, -1, 0, 0, 0, 0
     surface_velocity = ZERO3
-    for c in range(contacts.count[0]):
+    for c in range(which[0], which[1]):
         if contacts.shape_a[c] != i or contacts.shape_b[c] != j:
             i, j = contacts.shape_a[c], contacts.shape_b[c]
             a, b = shapes.material[i], shapes.material[j]

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
         """Compile a function whose sums may be reordered (vectorised inner loops only)."""
         ...
 
+    def unlocked_kernel(function: F) -> F:
+        """Compile a function that lets other threads of Python run meanwhile."""
+        ...
+
     def clock_ns() -> int:
         """Monotonic clock [ns], callable from compiled code."""
         ...
@@ -39,7 +43,7 @@ elif INTERPRETED:
         """Return the function unchanged, for Python."""
         return function
 
-    fast_kernel = kernel
+    fast_kernel = unlocked_kernel = kernel
     clock_ns = time.perf_counter_ns
 
 else:
@@ -92,6 +96,10 @@ else:
     def fast_kernel(function):
         """As `kernel`, with sums that may be reordered."""
         return compiled(function, **FAST)
+
+    def unlocked_kernel(function):
+        """As `kernel`; called from Python, it lets other threads of Python run meanwhile."""
+        return compiled(function, nogil=True)
 
     @intrinsic
     def _clock_gettime(typing_context: Any) -> Any:

@@ -31,6 +31,9 @@ ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
 KERNEL_PREFIX = "_ZN" + "".join(f"{len(part)}{part}" for part in ENGINE.name.split("."))
 ADDRESS_PREFIX = "numba.dynamic.globals"  # places in the memory of this process
 
+# modules and names of functions that LLVM must not inline
+kept_apart: set[tuple[str, str]] = set()
+
 
 class _NoExecutable:
     """Code generator stub of an IR library, which has no executable memory."""
@@ -66,6 +69,14 @@ class IRLibrary(_Library):
     bitcode = b""
     callees: list[Any]  # IR libraries
     can_be_stored = True
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Add the IR of a function, which may have to be kept apart."""
+        if self.origin[:2] in kept_apart:
+            for function in ir_module.functions:
+                if not function.is_declaration:
+                    function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
 
     @property
     def codegen(self) -> _NoExecutable:
@@ -336,3 +347,10 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         with rare_collections():
             return super()._compile_for_args(*args, **kws)
+
+
+def keep_apart(kernel: Kernel) -> Kernel:
+    """Make LLVM call a kernel instead of inlining it."""
+    function = kernel.py_func
+    kept_apart.add((function.__module__, function.__qualname__))
+    return kernel

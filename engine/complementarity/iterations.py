@@ -62,6 +62,7 @@ def system_of(
     none, nothing = np.zeros(0, np.int64), np.zeros((0, 6))
     guess = np.zeros(problem.n) if options.guess is None else options.guess
     view = Problem(
+        number=np.zeros(1, np.int64),
         count=np.array([n, n_box, 0], np.int64),
         body_a=none,
         body_b=none,

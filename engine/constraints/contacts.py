@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.foundation import write_foundation
-from cardan.engine.constraints.rolling import follow_curvature
-from cardan.engine.constraints.row import row_speed, set_jacobian, start_row
+from cardan.engine.constraints.row import clear_row, row_speed, set_jacobian, start_row
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.options import RestitutionLaw
@@ -26,14 +25,12 @@ NEWTON = int(RestitutionLaw.NEWTON)
 
 @kernel
 def write_direction(
-    rows: Rows, kind: int, contacts: Contacts, c: int, arms: tuple[Vec3, Vec3], e: Vec3
-) -> int:
-    """The row of the velocity of B relative to A at the contact point, along e."""
-    row = start_row(rows, kind, contacts.body_a[c], contacts.body_b[c])
+    rows: Rows, row: int, contacts: Contacts, c: int, arms: tuple[Vec3, Vec3], e: Vec3
+) -> None:
+    """A row of the velocity of B relative to A at the contact point, along e."""
     rows.slot[row] = c
     set_jacobian(rows, row, negate(cross(arms[0], e)), e, cross(arms[1], e))
     rows.lam_warm[row] = dot(e, load3(contacts.impulse_W, c))
-    return row
 
 
 @kernel
@@ -160,7 +157,10 @@ def write_contact(world: World, c: int) -> None:
     point = load3(contacts.point_W, c)
     arm_a = sub(point, load3(state.p_WB, contacts.body_a[c]))
     arm_b = sub(point, load3(state.p_WB, contacts.body_b[c]))
-    row = write_direction(rows, ROW_NORMAL, contacts, c, (arm_a, arm_b), n)
+    row = rows.count[1] + 3 * c
+    body_a, body_b = contacts.body_a[c], contacts.body_b[c]
+    clear_row(rows, row, ROW_NORMAL, body_a, body_b)
+    write_direction(rows, row, contacts, c, (arm_a, arm_b), n)
     rows.lo[row] = 0.0
     rows.error[row] = contacts.gap[c]
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
@@ -168,7 +168,7 @@ def write_contact(world: World, c: int) -> None:
     if contacts.compliance[c] > 0.0:
         write_foundation(world, c)
         inverse_mass = world.model.bodies.inverse_mass
-        both = inverse_mass[rows.body_a[row]] + inverse_mass[rows.body_b[row]]
+        both = inverse_mass[body_a] + inverse_mass[body_b]
         set_compliant(rows, row, contacts, c, speed, world.clock.h[0], both)
     else:
         set_rigid(world, row, c, speed)
@@ -178,8 +178,11 @@ def write_contact(world: World, c: int) -> None:
     t1 = perpendicular(n)
     mu = contacts.friction[c]
     surface_velocity = load3(contacts.surface_velocity_W, c)
+    tangent = row
     for e in (t1, cross(n, t1)):
-        tangent = write_direction(rows, ROW_TANGENT, contacts, c, (arm_a, arm_b), e)
+        tangent += 1
+        clear_row(rows, tangent, ROW_TANGENT, body_a, body_b)
+        write_direction(rows, tangent, contacts, c, (arm_a, arm_b), e)
         rows.normal_row[tangent] = row
         rows.mu[tangent] = mu
         rows.bias[tangent] = dot(e, surface_velocity)
@@ -214,10 +217,8 @@ def write_rolling(rows: Rows, contacts: Contacts, c: int) -> None:
 
 
 @kernel
-def write_contacts(world: World) -> None:
-    """All contact rows: spinning and rolling friction as the last box rows, then three per contact.
-
-    What rolls or rocks follows its curvature (rolling.py).
+def start_contacts(world: World) -> None:
+    """Rows of spinning and rolling friction as the last box rows; room for three rows a contact.
 
     Writes  work.rows; rows.count[1], the number of box rows
     Check   tests/engine/constraints/test_rows.py
@@ -231,6 +232,14 @@ def write_contacts(world: World) -> None:
     rows.count[1] = n_box
     for row in range(first, n_box):
         rows.normal_row[row] = n_box + 3 * rows.normal_row[row]
-    for c in range(contacts.count[0]):
+    rows.count[0] = n_box + 3 * contacts.count[0]
+
+
+@kernel
+def write_contacts(world: World, first: int, end: int) -> None:
+    """The three rows of each of the contacts [first, end).
+
+    Check   tests/engine/constraints/test_rows.py
+    """
+    for c in range(first, end):
         write_contact(world, c)
-    follow_curvature(world)

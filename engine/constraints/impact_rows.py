@@ -6,12 +6,13 @@ import math
 
 from cardan.engine.bodies.forces import is_elastic
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.contacts import write_contacts
+from cardan.engine.constraints.contacts import start_contacts, write_contacts
 from cardan.engine.constraints.joint_couplings import write_couplings
 from cardan.engine.constraints.joints.coordinates import n_coordinates, write_coordinate
 from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.constraints.motor_targets import is_stepped, position_rate, speed_over
+from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.row import belong_to_joint, start_row
 from cardan.engine.world.model import MOTOR_POSITION, MOTOR_VELOCITY
 from cardan.engine.world.rows import ROW_MOTOR, SLOT_MOTOR
@@ -102,7 +103,9 @@ def write_impact_rows(world: World, starts: bool) -> None:
     write_instant_equations(world, False)
     if starts:
         write_starts(world)
-    write_contacts(world)
+    start_contacts(world)
+    write_contacts(world, 0, world.work.contacts.count[0])
+    follow_curvature(world)
     for row in range(rows.count[0]):
         rows.lam_warm[row] = 0.0
         rows.sweep_bias_delta[row] = 0.0

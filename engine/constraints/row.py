@@ -17,6 +17,13 @@ def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
     """Append a row with neither bounds, bias, compliance nor initial guess; return its number."""
     row = rows.count[0]
     rows.count[0] = row + 1
+    clear_row(rows, row, kind, body_a, body_b)
+    return row
+
+
+@kernel
+def clear_row(rows: Rows, row: int, kind: int, body_a: int, body_b: int) -> None:
+    """Make a row of two bodies with neither bounds, bias, compliance nor initial guess."""
     rows.kind[row] = kind
     rows.joint[row] = -1
     rows.slot[row] = -1
@@ -34,7 +41,6 @@ def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
     rows.normal_row[row] = -1
     rows.mu[row] = 0.0
     rows.lam_warm[row] = 0.0
-    return row
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.contacts import write_contacts
+from cardan.engine.constraints.contacts import start_contacts
 from cardan.engine.constraints.drag import write_drags
 from cardan.engine.constraints.force_elements import write_elements
 from cardan.engine.constraints.grab import write_grab
@@ -108,7 +108,9 @@ def has_nothing(model: Model, state: State, j: int, h: float) -> bool:
 
 @kernel
 def write_rows(world: World) -> None:
-    """All rows of this step: couplings, joints, stiff springs, drag, the grab force, contacts.
+    """The box rows of this step: couplings, joints, stiff springs, drag, the grab force, rolling.
+
+    Those of contacts have room after them (contacts.py).
 
     Joints and springs of sleeping bodies have no rows; their coordinates keep their values.
 
@@ -132,4 +134,4 @@ def write_rows(world: World) -> None:
     write_elements(rows, state, model.forces, kind, h, bias_acceleration)
     write_drags(rows, state, model.bodies, model.forces, h)
     write_grab(rows, state, model.bodies, h)
-    write_contacts(world)
+    start_contacts(world)

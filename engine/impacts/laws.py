@@ -19,6 +19,7 @@ from cardan.engine.impacts.solve_record import record_solve
 from cardan.engine.problem.coupled import add_up
 from cardan.engine.problem.operator import body_velocities
 from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.world.equations import DROP
 from cardan.engine.world.impacts import ROLE_STRUCK
 from cardan.engine.world.options import (
     ImpactTime,
@@ -70,6 +71,7 @@ def solve_impact(world: World) -> None:
     )
     problem, islands, v = work.impacts.problem, work.islands, work.motion.scratch
     inverse_mass = world.model.bodies.inverse_mass
+    work.dense.kept.count[1] = DROP
     solve_islands(problem, inverse_mass, islands, work.dense, v, precise, world.report)
     record_solve(work.impacts, world.report)
 

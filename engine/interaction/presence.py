@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import LIMITS
-from cardan.engine.accounting.variation import (
+from cardan.engine.accounting.body_records import (
     EARLY,
     EARLY_TURN,
     KEEPS_L,
@@ -19,6 +18,8 @@ from cardan.engine.accounting.variation import (
     LAST_L,
     LAST_V,
     LAST_W,
+    MOST_VARIED_L,
+    MOST_VARIED_V,
     START_P,
     STRUCK_STEP,
     SUM_L,
@@ -27,6 +28,7 @@ from cardan.engine.accounting.variation import (
     VARIED_L,
     VARIED_V,
 )
+from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.build.bodies import start_of_body
 from cardan.engine.build.presence import held_bodies
 from cardan.engine.build.rotations import inverse, rotation_matrix, turn
@@ -36,6 +38,11 @@ from cardan.engine.world.options import Integrator
 from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
+# of the velocity and of the spin of a body: its last kick, and the sums that have it
+SUMS_OF_KICKS = (
+    (KICK_V, (SUM_V, VARIED_V, MOST_VARIED_V)),
+    (KICK_L, (SUM_L, VARIED_L, MOST_VARIED_L)),
+)
 Start = tuple[Array, Array, Array, Array]
 Change = Callable[[Model, State, int, Start], None]
 
@@ -92,7 +99,7 @@ def remove(model: Model, state: State, i: int, start: Start) -> None:
     state.applied[i] = 0.0
     # an error of its last kick has no time to matter
     own = variation_of(model, state, i)
-    for kick, sums in ((KICK_V, (SUM_V, VARIED_V)), (KICK_L, (SUM_L, VARIED_L))):
+    for kick, sums in SUMS_OF_KICKS:
         size = float(np.linalg.norm(own[kick : kick + 3]))
         for total in sums:
             own[total] = max(0.0, own[total] - size)

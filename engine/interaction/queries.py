@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.allocate import contact_arrays
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.rotations import turn
+from cardan.engine.build.threads import contact_arrays
 from cardan.engine.collision.queries.between_steps import cast_rays, closest_shapes
 from cardan.engine.world.collision import MAX_GROUPS, CollisionScratch
 from cardan.engine.world.events import (

@@ -6,7 +6,45 @@ records of a step is written here for trees alone. Every world has the bits it h
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 import cardan.engine.lanes.forms  # noqa: F401  what kernels call for lanes
+from cardan.engine.accounting.body_records import (
+    AXIS_TURNED,
+    FIRST_L,
+    FIRST_V,
+    KEPT,
+    KEPT_LAG,
+    KICK_B,
+    KICK_L,
+    KICK_V,
+    LAGGED_L,
+    LAGGED_V,
+    LARGEST_L,
+    LARGEST_V,
+    LAST_B,
+    LAST_L,
+    LAST_V,
+    LAST_W,
+    LEAST_P,
+    MOST_LAGGED_L,
+    MOST_LAGGED_V,
+    MOST_P,
+    MOST_VARIED_L,
+    MOST_VARIED_V,
+    PATH_L,
+    PATH_V,
+    SPIN_AXIS,
+    START_P,
+    SUM_L,
+    SUM_V,
+    TURN_LIMIT,
+    TURNED,
+    VARIED,
+    VARIED_L,
+    VARIED_V,
+    exchange,
+)
 from cardan.engine.accounting.extremes import record_motion
 from cardan.engine.accounting.stretches import (
     KEPT_X,
@@ -19,35 +57,7 @@ from cardan.engine.accounting.stretches import (
     SEEN,
     VARIED_X,
 )
-from cardan.engine.accounting.variation import (
-    AXIS_TURNED,
-    FIRST_L,
-    FIRST_V,
-    KICK_B,
-    KICK_L,
-    KICK_V,
-    LARGEST_L,
-    LARGEST_V,
-    LAST_B,
-    LAST_L,
-    LAST_V,
-    LAST_W,
-    LEAST_P,
-    MOST_P,
-    PATH_L,
-    PATH_V,
-    SPIN_AXIS,
-    START_P,
-    STEADY_AXIS,
-    SUM_L,
-    SUM_V,
-    TURN_LIMIT,
-    TURNED,
-    VARIED,
-    VARIED_L,
-    VARIED_V,
-    exchange,
-)
+from cardan.engine.accounting.variation import STEADY_AXIS
 from cardan.engine.accounting.work import add_impulse
 from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.bodies.forces import load_gravity
@@ -157,6 +167,18 @@ def record_stretches(world: LaneWorld) -> None:
 
 
 @kernel
+def add_shrinking(records: NDArray, at: int, which: tuple[int, int, int], more: float) -> None:
+    """Add to a sum of the body whose numbers begin at `at`, and keep the most of it.
+
+    which   what of it a step keeps, the sum, the most of it
+    """
+    kept, total, most = which
+    now, largest = records[at + kept] * records[at + total] + more, records[at + most]
+    records[at + total] = now
+    records[at + most] = select(now > largest, now, largest)
+
+
+@kernel
 def record_variation(world: LaneWorld) -> None:
     """As accounting/variation.py: how the last kick differs from the one before.
 
@@ -184,12 +206,16 @@ def record_variation(world: LaneWorld) -> None:
             w_old, v_old = load6(world.work.kick.velocity_old, i)
             records[at + FIRST_V] = norm(sub(v, v_old))
             records[at + FIRST_L] = norm(sub(w, w_old))
+            add_shrinking(records, at, (KEPT_LAG, LAGGED_V, MOST_LAGGED_V), records[at + FIRST_V])
+            add_shrinking(records, at, (KEPT_LAG, LAGGED_L, MOST_LAGGED_L), records[at + FIRST_L])
         if step > 1:
             records[at + SUM_V] += norm(kick)
             records[at + SUM_L] += norm(spun)
+            add_shrinking(records, at, (KEPT_LAG, LAGGED_V, MOST_LAGGED_V), norm(kick))
+            add_shrinking(records, at, (KEPT_LAG, LAGGED_L, MOST_LAGGED_L), norm(spun))
         if step > 2:
-            records[at + VARIED_V] += varied
-            records[at + VARIED_L] += varied_L
+            add_shrinking(records, at, (KEPT, VARIED_V, MOST_VARIED_V), varied)
+            add_shrinking(records, at, (KEPT, VARIED_L, MOST_VARIED_L), varied_L)
 
 
 @kernel

@@ -98,13 +98,14 @@ class Sampler:
 
     def sense(self, readings: NDArray[np.float64]) -> None:
         """Frames without readings of sensors (sensors, fields) have these."""
-        while len(self.sensed) < self.n_frames:
-            self.sensed.append(readings.copy())
+        missing = self.n_frames - len(self.sensed)
+        if missing > 0:
+            # nobody writes into what was recorded, so frames may share it
+            self.sensed += [readings.copy()] * missing
 
     def keep_rows(self, rows: NDArray[np.void]) -> None:
         """Frames without constraint rows have these."""
-        while len(self.rows) < self.n_frames:
-            self.rows.append(rows)
+        self.rows += [rows] * (self.n_frames - len(self.rows))
 
     def write(self, world: World, handle: World) -> None:
         """Record the current state; `handle`: of the world (compiler/handles.py)."""

@@ -93,6 +93,38 @@ def assemble_row(world: World, i: int) -> None:
 
 
 @kernel
+def assemble_contacts(world: World, first: int, end: int) -> None:
+    """Assemble the rows of the contacts [first, end), between bodies without trees."""
+    n_box = world.work.rows.count[1]
+    for c in range(first, end):
+        assemble_contact(world, n_box + 3 * c)
+
+
+@kernel
+def has_trees(world: World) -> bool:
+    """Whether any body is on a tree."""
+    return bool(world.work.problem.mobility.tree.floating.shape[0] > 0)
+
+
+@kernel
+def assemble_boxes(world: World) -> None:
+    """As `assemble`, of all rows with trees, else without those of contacts."""
+    rows, problem = world.work.rows, world.work.problem
+    for k in range(3):
+        problem.count[k] = rows.count[k]
+    for i in range(rows.count[0] if has_trees(world) else rows.count[1]):
+        assemble_row(world, i)
+
+
+@kernel
+def complete(world: World) -> None:
+    """Add up the rows of couplings; how many paths of rows there are."""
+    problem, paths, n_rows = world.work.problem, world.work.dense, world.work.rows.count[0]
+    add_up(problem, problem.b)
+    problem.mobility.work.paths[0] = n_rows if n_rows <= paths.path.shape[0] else 0
+
+
+@kernel
 def assemble(world: World) -> None:
     """Write M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
 
@@ -105,16 +137,7 @@ def assemble(world: World) -> None:
             problem.MJ_a, MJ_b (rows, 6), diagonal, b, lam (guess)
     Check   tests/engine/problem/test_assemble.py
     """
-    rows, problem, paths = world.work.rows, world.work.problem, world.work.dense
-    n_rows, n_box = rows.count[0], rows.count[1]
-    problem.count[0] = n_rows
-    problem.count[1] = n_box
-    problem.count[2] = rows.count[2]
-    has_trees = problem.mobility.tree.floating.shape[0] > 0
-    for i in range(n_rows if has_trees else n_box):
-        assemble_row(world, i)
-    if not has_trees:
-        for i in range(n_box, n_rows, 3):
-            assemble_contact(world, i)
-    add_up(problem, problem.b)
-    problem.mobility.work.paths[0] = n_rows if n_rows <= paths.path.shape[0] else 0
+    assemble_boxes(world)
+    if not has_trees(world):
+        assemble_contacts(world, 0, (world.work.rows.count[0] - world.work.rows.count[1]) // 3)
+    complete(world)

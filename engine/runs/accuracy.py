@@ -17,7 +17,7 @@ Trials end when this is within the tolerance, or when the next one would be beyo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -40,6 +40,7 @@ from cardan.engine.runs.verification import (
     observed_order,
     scene_size,
     track,
+    turned_apart,
 )
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_for
@@ -54,6 +55,12 @@ SMOOTH = 1.5
 # differences of runs above this share of the scene's size say nothing about the order
 CONVERGING = 0.1
 ADAPTIVE = ("dop853", "radau")
+# errors by their units
+ERRORS = {"m": "position_error", "m/s": "velocity_error", "rad": "angle_error"}
+# by what factor a formulation must depend less on the step than the one that suits the joints
+BETTER = 2.0
+# both are only tried where that leaves work: so many times the first refinement are allowed
+SPARED = 24
 
 
 class Choice(NamedTuple):
@@ -69,12 +76,18 @@ class Trial(NamedTuple):
     """A run that was tried, and what is known of its error."""
 
     scene: Scene
-    error: float
-    """Estimated error of positions [m]; inf before there are two runs."""
+    shares: tuple[float, ...]
+    """Estimated errors over what was asked for: of positions, and of what else was [-]; inf before
+    there are two runs."""
     order: float | None
     """Observed order [-]."""
     worst: int
     """The body that errs most."""
+
+    @property
+    def error(self) -> float:
+        """The largest of the shares."""
+        return max(self.shares)
 
 
 class Trials:
@@ -89,6 +102,13 @@ class Trials:
         """Tell progress (share of the work that is allowed) and stop when should_stop says so."""
         assert scene.simulation.accuracy is not None
         self.asked = scene.simulation.accuracy
+        # largest errors, with their units
+        limits = (
+            (self.asked.position, "m"),
+            (self.asked.velocity, "m/s"),
+            (self.asked.angle, "rad"),
+        )
+        self.limits = [(limit, unit) for limit, unit in limits if limit is not None]
         self.scene = with_options(scene)
         self.total = max(1, round(scene.simulation.duration / scene.simulation.dt))
         self.steps, self.runs = 0, 0
@@ -109,6 +129,11 @@ class Trials:
         """Whether a run with dt / refinement is within the limit of work."""
         return self.steps + refinement * self.total <= self.asked.max_steps
 
+    def told(self, shares: Sequence[float]) -> str:
+        """Errors, given as shares of the limits, in words."""
+        errors = zip(shares, self.limits, strict=True)
+        return ", ".join(f"{share * limit:.2g} {unit}" for share, (limit, unit) in errors)
+
     def run(self, scene: Scene, refinement: int) -> Track:
         """Run a scene with dt / refinement. Raises Stopped."""
 
@@ -125,13 +150,17 @@ class Trials:
         return found
 
     def distance(self, a: Track, b: Track) -> Array:
-        """(k, n) m: how far the bodies of two runs are apart."""
-        return apart(a, b, self._length)
+        """(k, n, q): how far the bodies of two runs are apart, over each of the q limits."""
+        speeds = np.linalg.norm(a.velocities[:, :, :3] - b.velocities[:, :, :3], axis=2)
+        all_of = {"m": apart(a, b, self._length), "m/s": speeds, "rad": turned_apart(a, b)}
+        return np.stack([all_of[unit] / limit for limit, unit in self.limits], axis=2)
 
     def difference(self, runs: list[Track]) -> tuple[Array, float | None]:
-        """(k, n) m: error of the last of several runs, each with half the step; observed order."""
+        """(k, n, q): error of the last of several runs, each with half the step, over each limit;
+        observed order."""
         pairs = [self.distance(a, b) for a, b in pairwise(runs)]
-        least, most = ROUNDING * self.size, CONVERGING * self.size
+        size = self.size / self.asked.position
+        least, most = ROUNDING * size, CONVERGING * size
         order = observed_order(largest(pairs[-2]), largest(pairs[-1]), least, most)
         if self.smooth and order is not None and order >= SMOOTH:
             return pairs[-1] / (2.0 ** min(order, LARGEST_ORDER) - 1.0), order
@@ -154,7 +183,7 @@ def choose(
     trials = Trials(scene, progress, should_stop)
     try:
         best = smooth_trial(trials)
-        if best is None or not best.error <= trials.asked.position:
+        if best is None or not best.error <= 1.0:
             stepped = stepped_trial(trials)
             best = stepped if best is None or stepped.error < best.error else best
     except Stopped:
@@ -199,7 +228,7 @@ def smooth_trial(trials: Trials) -> Trial | None:
         if before is not None:
             # the coarser of two runs errs by their difference, the finer one by less
             best = judged(finer, trials.distance(before, now), None)
-            if best.error <= trials.asked.position:
+            if best.error <= 1.0:
                 break
         before = now
     if best is not None and math.isfinite(best.error):
@@ -212,10 +241,11 @@ def smooth_trial(trials: Trials) -> Trial | None:
 
 
 def judged(scene: Scene, error: Array, order: float | None) -> Trial:
-    """A trial with errors (k, n) [m] of its bodies; what is no number is infinite."""
+    """A trial with errors (k, n, q) of its bodies over the limits; no number is infinite."""
     flat = np.where(np.isfinite(error), error, math.inf)
-    worst = int(np.argmax(flat.max(axis=0, initial=0.0)))
-    return Trial(scene, float(flat.max(initial=0.0)), order, worst)
+    shares = tuple(flat.max(axis=(0, 1), initial=0.0).tolist())
+    worst = flat.max(axis=(0, 2), initial=0.0)
+    return Trial(scene, shares, order, int(np.argmax(worst)) if len(worst) else 0)
 
 
 def first_refinement(trials: Trials, scene: Scene) -> int:
@@ -228,51 +258,78 @@ def first_refinement(trials: Trials, scene: Scene) -> int:
     return refinement
 
 
-def stepped_scene(trials: Trials) -> Scene:
-    """The scene in joint coordinates where all joints are part of a tree, else as it is."""
+def stepped_scenes(trials: Trials) -> list[Scene]:
+    """The scene in each formulation that it leaves open, the one that suits it first: joint
+    coordinates where all joints are part of a tree."""
     stepped = with_options(trials.scene, integrator="semi_implicit_euler")
     named = named_options(trials.scene)
     if "integrator" in named and trials.scene.simulation.integrator not in ADAPTIVE:
         stepped = trials.scene
     if "formulation" in named or not trials.scene.joints:
-        return stepped
+        return [stepped]
+    maximal = with_options(stepped, formulation="maximal")
     reduced = with_options(stepped, formulation="reduced")
     try:
         built = build(reduced)
     except SceneError:
-        return stepped
-    if not built.model.tree.inner.all():
-        return stepped
-    trials.reasons.append("Reduced coordinates: the joints form trees, which need no equations.")
-    return reduced
+        return [maximal]
+    return [reduced, maximal] if built.model.tree.inner.all() else [maximal, reduced]
 
 
-def refinements(trials: Trials, scene: Scene) -> Iterator[int]:
-    """1, 2, 4, ... times the first refinement, as far as the limit of work allows."""
+def better_formulation(trials: Trials) -> tuple[Scene, dict[int, Track]]:
+    """Of the formulations that are open the one whose answer depends less on the step, and what was
+    run of it, by its refinement: the first one, and half of its step.
+
+    The one that suits the joints is kept unless the other one depends on it BETTER times less.
+    """
+    scenes = stepped_scenes(trials)
+    refinement = max(first_refinement(trials, scene) for scene in scenes)
+    if len(scenes) == 1 or not trials.affordable(SPARED * refinement):
+        return scenes[0], {}
+    tried = (refinement, 2 * refinement)
+    runs = [{n: trials.run(scene, n) for n in tried} for scene in scenes]
+    errors = [judged(scenes[0], trials.distance(*pair.values()), None) for pair in runs]
+    finer = [pair[2 * refinement] for pair in runs]
+    apart_by = judged(scenes[0], trials.distance(*finer), None)
+    chosen = 1 if BETTER * errors[1].error < errors[0].error else 0
+    words = [scene.simulation.formulation for scene in scenes]
+    dt = trials.scene.simulation.dt / refinement
+    trials.reasons.append(
+        f"{words[chosen].capitalize()} coordinates: with half of dt {dt:.3g} s the answer changes "
+        f"by {trials.told(errors[chosen].shares)}, in {words[1 - chosen]} ones by "
+        f"{trials.told(errors[1 - chosen].shares)}; the two are "
+        f"{trials.told(apart_by.shares)} apart."
+    )
+    return scenes[chosen], runs[chosen]
+
+
+def refinements(trials: Trials, scene: Scene, runs: dict[int, Track]) -> Iterator[int]:
+    """1, 2, 4, ... times the first refinement, as far as the limit of work allows; what was run
+    costs nothing."""
     refinement = first_refinement(trials, scene)
-    while trials.affordable(refinement):
+    while refinement in runs or trials.affordable(refinement):
         yield refinement
         refinement *= 2
 
 
 def stepped_trial(trials: Trials) -> Trial:
     """The best of runs with half the step each."""
-    scene = stepped_scene(trials)
-    best = Trial(scene, math.inf, None, 0)
-    runs: list[Track] = []
-    for refinement in refinements(trials, scene):
-        runs.append(trials.run(scene, refinement))
+    scene, runs = better_formulation(trials)
+    best = Trial(scene, (math.inf,) * len(trials.limits), None, 0)
+    upto: list[Track] = []
+    for refinement in refinements(trials, scene, runs):
+        upto.append(runs.get(refinement) or trials.run(scene, refinement))
         finer = with_options(scene, dt=scene.simulation.dt / refinement)
-        if len(runs) < (3 if trials.smooth else 4):
+        if len(upto) < (3 if trials.smooth else 4):
             best = best._replace(scene=finer)
             continue
-        difference, order = trials.difference(runs)
+        difference, order = trials.difference(upto)
         now = judged(finer, difference, order)
         best = now if now.error < best.error else best
-        if best.error <= trials.asked.position:
+        if best.error <= 1.0:
             trials.reasons.append(
-                f"dt {finer.simulation.dt:.3g} s: {len(runs)} runs, each with half the step of the "
-                f"one before, leave an error of {best.error:.2g} m."
+                f"dt {finer.simulation.dt:.3g} s: {len(upto)} runs, each with half the step of the "
+                f"one before, leave an error of {trials.told(best.shares)}."
             )
             return best
     trials.reasons.append(
@@ -295,10 +352,17 @@ def account(trials: Trials, best: Trial) -> dict[str, Any]:
     options = best.scene.simulation
     names = [body.name for body in trials.scene.bodies]
     adaptive = options.integrator in ADAPTIVE
+    errors: dict[str, float | None] = {
+        "velocity_asked": trials.asked.velocity,
+        "angle_asked": trials.asked.angle,
+    }
+    for share, (limit, unit) in zip(best.shares, trials.limits, strict=True):
+        errors[ERRORS[unit]] = share * limit if math.isfinite(share) else None
     return {
         "asked": trials.asked.position,
-        "position_error": best.error if math.isfinite(best.error) else None,
-        "reached": best.error <= trials.asked.position,
+        "position_error": None,
+        **errors,
+        "reached": best.error <= 1.0,
         "formulation": build(best.scene).formulation,
         "integrator": options.integrator,
         "integrator_tolerance": options.integrator_tolerance if adaptive else None,

@@ -44,13 +44,13 @@ IGNORE = "ignore_initial_overlaps"
 SPRING_TURN = 0.2
 
 
-def preview(scene: Scene) -> dict[str, Any]:
-    """Look at a scene at its start.
+def preview(scene: Scene, simulation: Simulation | None = None) -> dict[str, Any]:
+    """Look at a scene at its start; `simulation`: of it with its options, before its first step.
 
     Returns the keys of schemas.api.ScenePreview. Raises SceneError with every fault.
     """
     scene = with_options(scene)
-    simulation = Simulation(scene)
+    simulation = simulation or Simulation(scene)
     found = overlaps_of(simulation)
     return {
         **mobility(scene),
@@ -180,6 +180,9 @@ def scaled_rows(model: Model, simulation: Simulation, at: NDArray[np.int64]) -> 
 
 def mobility(scene: Scene) -> dict[str, Any]:
     """`degrees_of_freedom`, and `redundant`: how many equations of which joints are implied."""
+    if not scene.joints:
+        free = sum(body.type == "dynamic" for body in scene.bodies)
+        return {"degrees_of_freedom": 6 * free, "redundant": []}
     model, G, _, joint = rows_at_start(scene)
     moving = int((model.bodies.kind == DYNAMIC).sum())
     if len(G) > MOST_ROWS:

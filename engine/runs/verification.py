@@ -85,13 +85,18 @@ def track(
     return Track(options.dt, times, np.array(poses), np.array(velocities), np.array(reactions))
 
 
+def turned_apart(a: Track, b: Track) -> Array:
+    """(k, n) rad: by what angle the bodies of two runs are turned against each other."""
+    p, q = a.poses[:, :, 3:], b.poses[:, :, 3:]
+    half = np.minimum(np.linalg.norm(p - q, axis=2), np.linalg.norm(p + q, axis=2))
+    found: Array = 4.0 * np.arcsin(np.clip(0.5 * half, 0.0, 1.0))
+    return found
+
+
 def apart(a: Track, b: Track, length: Array) -> Array:
     """(k, n) m: how far the bodies of two runs are apart, ends of long bodies included."""
     way = np.linalg.norm(a.poses[:, :, :3] - b.poses[:, :, :3], axis=2)
-    p, q = a.poses[:, :, 3:], b.poses[:, :, 3:]
-    half = np.minimum(np.linalg.norm(p - q, axis=2), np.linalg.norm(p + q, axis=2))
-    angle = 4.0 * np.arcsin(np.clip(0.5 * half, 0.0, 1.0))
-    found: Array = np.maximum(way, 0.5 * length * angle)
+    found: Array = np.maximum(way, 0.5 * length * turned_apart(a, b))
     return found
 
 

@@ -6,7 +6,23 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.islands import find_islands, gather, list_rows, scatter
+from cardan.engine.solvers.direct.elimination_order import count_in_graph, write_graph
+from cardan.engine.solvers.direct.island_factors import (
+    NONE,
+    factor_of,
+    find_factor,
+    forget,
+    graph_of,
+    keep_graph,
+    number_rows,
+    take_over,
+)
 from cardan.engine.solvers.solve import is_swept, solve, solve_swept
+from cardan.engine.solvers.sweeps.simd.work import KINDS_OF_WORK, do_parts
+from cardan.engine.threads.shares import work_of
+from cardan.engine.trees.operator import has_trees
+from cardan.engine.world.equations import DROP, KEEP, KEPT, REUSE
+from cardan.engine.world.problem import KICK, Dense
 from cardan.engine.world.report import STOPPED_EXACT
 
 if TYPE_CHECKING:
@@ -14,7 +30,7 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.islands import Islands
     from cardan.engine.world.options import SolverOptions
-    from cardan.engine.world.problem import Dense, Problem
+    from cardan.engine.world.problem import Problem
     from cardan.engine.world.report import Report
     from cardan.engine.world.world import World
 
@@ -23,6 +39,67 @@ if TYPE_CHECKING:
 def _rank(status: int) -> int:
     """Severity of a STOPPED_... value; larger is worse."""
     return -1 if status == STOPPED_EXACT else status
+
+
+@kernel
+def _place_for(problem: Problem, dense: Dense) -> int:
+    """The number of the factor that an island is solved with; NONE: none is kept of it."""
+    kept = dense.kept
+    if kept.count[1] == DROP or has_trees(problem) or count_in_graph(problem) == 0:
+        return NONE
+    if kept.count[1] == REUSE:
+        e = find_factor(problem, kept)
+        if e >= 0 and kept.exact[e] == 1:
+            return e
+        # there may be no room beside the others
+        forget(kept)
+    return int(kept.count[0])
+
+
+@kernel
+def _solve_part(
+    problem: Problem,
+    dense: Dense,
+    v: NDArray,
+    options: SolverOptions,
+    report: Report,
+    islands: Islands,
+    k: int,
+) -> None:
+    """Solve island k, or the whole problem (NONE), with its own part of the memory for factors."""
+    kept = dense.kept
+    e = _place_for(problem, dense)
+    if e < 0:
+        solve(problem, dense, v, options, report)
+        return
+    graph, factor = graph_of(dense, e), factor_of(dense, e)
+    is_ready = take_over(problem, graph, factor) if e < kept.count[0] else False
+    if not is_ready:
+        if e < kept.count[0] or not write_graph(problem, graph):
+            # alone it may fit
+            forget(kept)
+            solve(problem, dense, v, options, report)
+            return
+        keep_graph(problem, kept, graph)
+    own = Dense(
+        dense.factor,
+        dense.S,
+        dense.vectors,
+        dense.indices,
+        dense.tableau,
+        dense.basis,
+        dense.path,
+        dense.path_tree,
+        dense.owner,
+        dense.iterates,
+        dense.lanes,
+        graph,
+        factor,
+        dense.kept,
+    )
+    solve(problem, own, v, options, report)
+    if k >= 0:
+        number_rows(graph, islands, k)
 
 
 @kernel
@@ -46,7 +123,7 @@ def _solve_each(
             )
         else:
             gather(problem, islands, k)
-            solve(islands.part, dense, v, options, report)
+            _solve_part(islands.part, dense, v, options, report, islands, k)
             scatter(islands, k, problem)
         report.methods[0] |= 1 << report.method[0]
         if size > largest:
@@ -80,7 +157,8 @@ def solve_islands(
 ) -> None:
     """Find problem.lam island by island, choosing a method for each.
 
-    A single island is solved in place; several are gathered one after the other.
+    A single island is solved in place; several are gathered one after the other. What becomes of
+    the factors of their equations is up to dense.kept.
 
     Reads   as solvers/solve.py; inverse_mass as find_islands
     Writes  problem.lam, problem.w; islands and dense are scratch
@@ -93,8 +171,10 @@ def solve_islands(
     n = find_islands(problem, inverse_mass, islands)
     report.islands[0] = n
     v[:] = 0.0
+    if dense.kept.count[1] != REUSE:
+        forget(dense.kept)
     if n <= 1:
-        solve(problem, dense, v, options, report)
+        _solve_part(problem, dense, v, options, report, islands, NONE)
         if n == 1:
             report.methods[0] |= 1 << report.method[0]
         return
@@ -111,4 +191,17 @@ def solve_problem(world: World) -> None:
     """
     work, inverse_mass = world.work, world.model.bodies.inverse_mass
     v, solver = work.motion.scratch, world.options.solver
+    # factors are kept for position corrections until something else is solved
+    work.dense.kept.count[1] = KEEP
     solve_islands(work.problem, inverse_mass, work.islands, work.dense, v, solver, world.report)
+    work.dense.kept.count[1] = KEPT
+
+
+@kernel
+def help_to_sweep(world: World, ticket: int) -> None:
+    """The shares of a ticket of a sweep that another thread of the crew does."""
+    work, lanes, v = world.work, world.work.dense.lanes, world.work.motion.scratch
+    if work_of(ticket) // KINDS_OF_WORK == KICK:
+        do_parts(work.problem, lanes, v, ticket)
+    else:
+        do_parts(work.islands.part, lanes, v, ticket)

@@ -20,8 +20,7 @@ from cardan.engine.solvers.gradient.solve import (
 )
 from cardan.engine.solvers.stopping import StoppingRules, confirmed
 from cardan.engine.solvers.sweeps.pgs import project_impulses
-from cardan.engine.solvers.sweeps.simd.anderson import sweep_accelerated
-from cardan.engine.solvers.sweeps.simd.packing import store_lanes
+from cardan.engine.solvers.sweeps.simd.accelerated import sweep_accelerated
 from cardan.engine.solvers.sweeps.simd.solver import (
     apply_sweep_bias,
     list_contacts,
@@ -31,6 +30,7 @@ from cardan.engine.solvers.sweeps.simd.solver import (
     sweep_listed,
     velocity_change_by_forces,
 )
+from cardan.engine.solvers.sweeps.simd.work import STORE, do_work
 from cardan.engine.solvers.sweeps.trees import tree_sweeps
 from cardan.engine.solvers.warm_start import is_solution
 from cardan.engine.trees.operator import has_trees
@@ -248,7 +248,7 @@ def _sweep(
     if are_mixed(problem, options):
         start_mixed(problem, lanes, n, v)
         found = sweep_freely(problem, lanes, n, v, options, is_warm)
-        store_lanes(problem, lanes)
+        do_work(problem, lanes, v, STORE, 0, lanes.count[0])
         solve_equations(problem, dense)
         return found
     iteration = Iteration(method, relaxation_of(options, method), 1, 1)

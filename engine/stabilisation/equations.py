@@ -1,25 +1,38 @@
-"""Projection of poses onto joint equations: Gauss-Newton on C with the factor of the kick."""
+"""Projection of poses onto joint equations: Gauss-Newton on C with the factor of the kick.
+
+Sets of bodies that equations join are corrected each for itself: a set takes part in a pass until
+its joints are in place.
+"""
 
 from __future__ import annotations
 
 from math import sqrt
 
+from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
 from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
-from cardan.engine.solvers.direct.block_ldlt import solve_one, write_factor
-from cardan.engine.solvers.direct.elimination_order import write_graph
-from cardan.engine.solvers.direct.schur_complement import write_sides
+from cardan.engine.problem.islands import gather
+from cardan.engine.solvers.direct.block_ldlt import solve_one, write_live_factor
+from cardan.engine.solvers.direct.elimination_order import is_equation
+from cardan.engine.solvers.direct.island_factors import (
+    NONE,
+    add_island,
+    factor_of,
+    forget,
+    graph_of,
+)
+from cardan.engine.solvers.direct.schur_complement import ensure_factor, write_sides
 from cardan.engine.spatial.vec3 import dot, load3
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard
+from cardan.engine.world.equations import KEPT, Factor, Graph
 from cardan.engine.world.model import BALL, DYNAMIC
-from cardan.engine.world.options import SolverMethod, Stabilisation
+from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.rows import SLOT_LOWER
 from cardan.engine.world.world import World
 
-ELIMINATION = int(SolverMethod.ELIMINATION)
 PROJECTION = int(Stabilisation.PROJECTION)
 
 # [m or rad] a joint with a smaller error is in place
@@ -34,11 +47,53 @@ LEVER = 300.0
 PASSES = 16
 # from this pass on the factor is recomputed at the current poses
 RENEWED = 2
+# columns of positions.passes; in the last one: whether the set takes part, or has no factor
+ERROR, SHIFT, SPIN, TAKES_PART = 0, 1, 2, 3
+NO, YES, LEFT = 0.0, 1.0, -1.0
 
 
 @kernel
-def write_errors(world: World) -> None:
-    """Write C of all equations at the current poses to positions.error, with their row numbers."""
+def join_equations(world: World) -> None:
+    """Find the sets of bodies that equations join; all take part in the first pass.
+
+    Writes  positions.parent: the first body of each body's set; passes
+    """
+    problem, positions = world.work.problem, world.work.positions
+    parent = positions.parent
+    make_sets(parent)
+    for i in range(problem.count[2], problem.count[1]):
+        a, b = problem.body_a[i], problem.body_b[i]
+        if not (problem.inverse_mass[a] > 0.0 and problem.inverse_mass[b] > 0.0):
+            continue
+        if is_equation(problem, i):
+            union(parent, a, b)
+    for i in range(parent.shape[0]):
+        parent[i] = find_root(parent, i)
+        positions.passes[i, TAKES_PART] = YES
+
+
+@kernel
+def set_of(world: World, a: int, b: int) -> int:
+    """The set of two joined bodies, or NONE when neither can be moved."""
+    inverse_mass, parent = world.work.problem.inverse_mass, world.work.positions.parent
+    if inverse_mass[b] > 0.0:
+        return int(parent[b])
+    return int(parent[a]) if inverse_mass[a] > 0.0 else NONE
+
+
+@kernel
+def takes_part(world: World, a: int, b: int) -> bool:
+    """Whether the set of two joined bodies takes part in this pass."""
+    s = set_of(world, a, b)
+    return bool(s >= 0 and world.work.positions.passes[s, TAKES_PART] == YES)
+
+
+@kernel
+def write_errors(world: World, every: bool) -> None:
+    """Write C of equations at the current poses to positions.error, with their row numbers.
+
+    Of every joint, or of the sets that take part in this pass.
+    """
     model, state, positions = world.model, world.state, world.work.positions
     joints, rows, kind = model.joints, positions.rows, model.bodies.kind
     # equations need accelerations of free flight, on which no error depends
@@ -46,6 +101,8 @@ def write_errors(world: World) -> None:
     rows.count[0] = 0
     for j in range(joints.kind.shape[0]):
         if not has_rows(joints, kind, state, j):
+            continue
+        if not (every or takes_part(world, joints.body_a[j], joints.body_b[j])):
             continue
         frame = joint_frame(joints, state, j)
         write_equations(rows, state, joints, j, frame, 1.0, bias_acceleration)
@@ -66,123 +123,277 @@ def removes_all(world: World) -> bool:
 
 
 @kernel
-def write_wanted(world: World, least: float) -> float:
-    """Write the correction of every row to positions.wanted; return the largest.
-
-    Errors below `least` [m or rad] are kept.
-    """
-    rows, positions, at_once = world.work.rows, world.work.positions, removes_all(world)
-    largest = 0.0
-    for i in range(rows.count[0]):
-        positions.wanted[i] = 0.0
-        if is_hard(rows, i):
-            part = 1.0 if at_once else world.model.joints.erp[rows.joint[i]]
-            C = part * positions.error[rows.joint[i], rows.slot[i]]
-            if abs(C) > least:
-                positions.wanted[i] = min(max(C, -FAR), FAR)
-                largest = max(largest, abs(positions.wanted[i]))
-    return largest
+def wanted_of(world: World, i: int, least: float) -> float:
+    """The correction of hard row i; 0 for an error below `least` [m or rad]."""
+    rows, positions = world.work.rows, world.work.positions
+    part = 1.0 if removes_all(world) else world.model.joints.erp[rows.joint[i]]
+    C = part * positions.error[rows.joint[i], rows.slot[i]]
+    return float(min(max(C, -FAR), FAR)) if abs(C) > least else 0.0
 
 
 @kernel
-def has_factor(world: World) -> bool:
-    """Ensure that dense holds the factor of all equations; return False when it does not fit."""
-    problem, dense, report = world.work.problem, world.work.dense, world.report
-    if report.islands[0] == 1 and report.method[0] == ELIMINATION:
-        return True
-    if not write_graph(problem, dense.graph):
-        return False
-    write_factor(problem, dense.graph, dense.equations)
+def are_in_place(world: World) -> bool:
+    """Whether no joint has an error beyond rounding.
+
+    Writes  positions.wanted: nothing is, if so
+    """
+    rows, wanted = world.work.rows, world.work.positions.wanted
+    for i in range(rows.count[0]):
+        wanted[i] = 0.0
+        if is_hard(rows, i) and wanted_of(world, i, ROUNDING) != 0.0:
+            return False
     return True
 
 
 @kernel
-def renew_factor(world: World) -> None:
-    """Recompute the factor with J at the current poses (not of stops with equal limits)."""
-    rows, problem, dense = world.work.rows, world.work.problem, world.work.dense
-    positions = world.work.positions
-    now, fresh = positions.problem, positions.rows
-    for i in range(rows.count[1]):
-        now.cfm[i], now.joint[i], now.error[i] = problem.cfm[i], problem.joint[i], 0.0
-        source_a, source_b, r = problem.J_a, problem.J_b, i
-        if is_hard(rows, i) and rows.slot[i] < SLOT_LOWER:
-            source_a, source_b = fresh.J_a, fresh.J_b
-            r = positions.place[rows.joint[i], rows.slot[i]]
-            now.error[i] = fresh.error[r]
-        for k in range(6):
-            now.J_a[i, k] = source_a[r, k]
-            now.J_b[i, k] = source_b[r, k]
-    write_factor(now, dense.graph, dense.equations)
+def write_wanted(world: World, least: float) -> bool:
+    """Write the correction of every row of the sets that take part to positions.wanted.
 
-
-@kernel
-def largest_shift(world: World) -> float:
-    """Largest component [rad, m] of the shift of any body by a pass."""
-    bodies, graph = world.model.bodies, world.work.dense.graph
-    x = world.work.dense.equations.x
-    largest = 0.0
-    for k in range(graph.count[0]):
-        if bodies.kind[graph.body[k]] == DYNAMIC:
-            for c in range(6):
-                largest = max(largest, abs(x[graph.body_node[k], c]))
-    return largest
-
-
-@kernel
-def shift_bodies(world: World) -> tuple[float, float]:
-    """Shift all bodies of a graph; return their energy gain [J] and largest spin [rad/s].
-
-    Writes  poses; positions.lost, gained
+    Errors below `least` [m or rad] are kept; sets without a larger one no longer take part. Returns
+    whether any does.
     """
-    bodies, graph = world.model.bodies, world.work.dense.graph
-    x = world.work.dense.equations.x
-    total, fastest = 0.0, 0.0
+    rows, positions = world.work.rows, world.work.positions
+    passes = positions.passes
+    for s in range(passes.shape[0]):
+        passes[s, ERROR], passes[s, SHIFT], passes[s, SPIN] = 0.0, 0.0, 0.0
+    for i in range(rows.count[0]):
+        positions.wanted[i] = 0.0
+        s = set_of(world, rows.body_a[i], rows.body_b[i])
+        if s < 0 or not is_hard(rows, i) or passes[s, TAKES_PART] != YES:
+            continue
+        positions.wanted[i] = wanted_of(world, i, least)
+        passes[s, ERROR] = max(passes[s, ERROR], abs(positions.wanted[i]))
+    found = False
+    for s in range(passes.shape[0]):
+        if passes[s, ERROR] > 0.0:
+            found = True
+        elif passes[s, TAKES_PART] == YES:
+            passes[s, TAKES_PART] = NO
+    return found
+
+
+@kernel
+def _lacks_factor(world: World, first: int, end: int) -> bool:
+    """Whether islands.order[first:end] has rows to correct whose graph is not kept."""
+    problem, islands, positions = world.work.problem, world.work.islands, world.work.positions
+    for k in range(first, end):
+        i = islands.order[k]
+        if i < problem.count[1] and positions.wanted[i] != 0.0:
+            a, b = problem.body_a[i], problem.body_b[i]
+            body = b if problem.inverse_mass[b] > 0.0 else a
+            return bool(world.work.dense.kept.number[body] == NONE)
+    return False
+
+
+@kernel
+def complete_factors(world: World) -> None:
+    """Ensure that graphs are kept for all sets that take part; sets that do not fit are left.
+
+    Writes  dense.graph, kept; islands.part; positions.passes
+    """
+    work = world.work
+    problem, islands, dense = work.problem, work.islands, work.dense
+    kept = dense.kept
+    if kept.count[1] != KEPT:
+        forget(kept)
+        add_island(problem, dense, islands, NONE)
+    elif islands.count[0] <= 1:
+        if kept.count[0] == 0:
+            add_island(problem, dense, islands, NONE)
+    else:
+        for k in range(islands.count[0]):
+            if _lacks_factor(world, islands.start[k], islands.start[k + 1]):
+                gather(problem, islands, k)
+                add_island(islands.part, dense, islands, k)
+    passes = work.positions.passes
+    for i in range(passes.shape[0]):
+        if passes[i, TAKES_PART] == YES and kept.number[i] == NONE:
+            passes[i, TAKES_PART] = LEFT
+
+
+@kernel
+def mark_due(world: World) -> None:
+    """Mark the factors with a set that takes part in this pass.
+
+    Writes  kept.due
+    """
+    kept, positions = world.work.dense.kept, world.work.positions
+    for e in range(kept.count[0]):
+        kept.due[e] = 0
+    for s in range(positions.passes.shape[0]):
+        if positions.passes[s, TAKES_PART] == YES:
+            kept.due[kept.number[s]] = 1
+
+
+@kernel
+def mark_live(world: World, graph: Graph, factor: Factor) -> None:
+    """Mark the nodes of the sets that take part in this pass.
+
+    Writes  factor.live
+    """
+    positions = world.work.positions
     for k in range(graph.count[0]):
-        i = graph.body[k]
-        if bodies.kind[i] == DYNAMIC:
-            gained = shift_body(world, i, x[graph.body_node[k]])
-            world.work.positions.gained[i] += gained
-            total += gained
-            w = load3(world.state.w_WB_W, i)
-            fastest = max(fastest, dot(w, w))
-    return total, sqrt(fastest)
+        s = positions.parent[graph.body[k]]
+        live = 1 if positions.passes[s, TAKES_PART] == YES else 0
+        factor.live[graph.body_node[k]] = live
+    for g in range(graph.count[1]):
+        k = max(graph.side[g, 0], graph.side[g, 1])
+        factor.live[graph.group_node[g]] = factor.live[graph.body_node[k]]
+
+
+@kernel
+def renew_factor(world: World, graph: Graph, factor: Factor) -> bool:
+    """Recompute a kept factor with J at the current poses, but of stops with equal limits.
+
+    Returns whether there are none of these.
+    """
+    rows, problem, positions = world.work.rows, world.work.problem, world.work.positions
+    now, fresh, all_new = positions.problem, positions.rows, True
+    for g in range(graph.count[1]):
+        if factor.live[graph.group_node[g]] == 0:
+            continue
+        for t in range(graph.size[g]):
+            i = graph.member[g, t]
+            now.cfm[i], now.joint[i], now.error[i] = problem.cfm[i], problem.joint[i], 0.0
+            source_a, source_b, r = problem.J_a, problem.J_b, i
+            if is_hard(rows, i) and rows.slot[i] < SLOT_LOWER:
+                source_a, source_b = fresh.J_a, fresh.J_b
+                r = positions.place[rows.joint[i], rows.slot[i]]
+                now.error[i] = fresh.error[r]
+            elif is_hard(rows, i):
+                all_new = False
+            for k in range(6):
+                now.J_a[i, k] = source_a[r, k]
+                now.J_b[i, k] = source_b[r, k]
+    write_live_factor(now, graph, factor)
+    return all_new
+
+
+@kernel
+def measure_shifts(world: World, graph: Graph, factor: Factor) -> None:
+    """Largest component [rad, m] of the shift of any body of each set.
+
+    Writes  positions.passes
+    """
+    passes, x = world.work.positions.passes, factor.x
+    for k in range(graph.count[0]):
+        i, node = graph.body[k], graph.body_node[k]
+        if world.model.bodies.kind[i] == DYNAMIC and factor.live[node] == 1:
+            s = world.work.positions.parent[i]
+            for c in range(6):
+                passes[s, SHIFT] = max(passes[s, SHIFT], abs(x[node, c]))
+
+
+@kernel
+def shift_bodies(world: World, graph: Graph, factor: Factor) -> float:
+    """Shift the bodies of the sets that take part, unless too far; return their energy gain [J].
+
+    Writes  poses; positions.lost, gained, passes
+    """
+    positions, total = world.work.positions, 0.0
+    passes = positions.passes
+    for k in range(graph.count[0]):
+        i, node = graph.body[k], graph.body_node[k]
+        if world.model.bodies.kind[i] != DYNAMIC or factor.live[node] == 0:
+            continue
+        s = positions.parent[i]
+        if not passes[s, SHIFT] <= LEVER * passes[s, ERROR]:
+            continue
+        gained = shift_body(world, i, factor.x[node])
+        positions.gained[i] += gained
+        total += gained
+        w = load3(world.state.w_WB_W, i)
+        passes[s, SPIN] = max(passes[s, SPIN], dot(w, w))
+    return total
+
+
+@kernel
+def correct_factor(world: World, e: int, renewed: bool) -> float:
+    """One pass over the sets of kept factor e; return their gain of energy [J].
+
+    Writes  poses; dense; positions
+    """
+    positions, dense = world.work.positions, world.work.dense
+    graph, factor = graph_of(dense, e), factor_of(dense, e)
+    exact = False
+    if renewed:
+        mark_live(world, graph, factor)
+        dense.kept.exact[e] = 0
+        exact = renew_factor(world, graph, factor)
+    else:
+        ensure_factor(world.work.problem, graph, factor)
+        mark_live(world, graph, factor)
+    write_sides(graph, positions.wanted, factor.x)
+    solve_one(graph, factor)
+    measure_shifts(world, graph, factor)
+    gained = shift_bodies(world, graph, factor)
+    for k in range(graph.count[0]):
+        if exact:
+            # J has not turned since
+            positions.passes[positions.parent[graph.body[k]], SPIN] = 0.0
+    return gained
+
+
+@kernel
+def end_pass(world: World) -> None:
+    """Sets that are in place, or that cannot be moved, no longer take part.
+
+    Writes  positions.passes
+    """
+    passes, h = world.work.positions.passes, world.options.time_step
+    for s in range(passes.shape[0]):
+        if passes[s, TAKES_PART] == YES:
+            wanted, shift = passes[s, ERROR], passes[s, SHIFT]
+            left = wanted * (h * sqrt(passes[s, SPIN]) + shift)
+            if left <= 0.5 * IN_PLACE or not shift <= LEVER * wanted:
+                passes[s, TAKES_PART] = NO
+
+
+@kernel
+def write_rest(world: World) -> None:
+    """Write what is left to correct: the errors of sets without a factor.
+
+    Writes  positions.wanted
+    """
+    rows, positions = world.work.rows, world.work.positions
+    for i in range(rows.count[0]):
+        s = set_of(world, rows.body_a[i], rows.body_b[i])
+        positions.wanted[i] = 0.0
+        if s >= 0 and is_hard(rows, i) and positions.passes[s, TAKES_PART] == LEFT:
+            positions.wanted[i] = wanted_of(world, i, ROUNDING)
 
 
 @kernel
 def correct_equations(world: World) -> float:
-    """Move poses by M^-1 J^T d with A d = -C, if the loops fit into memory.
+    """Move poses by M^-1 J^T d where A d = -C, if the loops fit into memory.
 
     Projection repeats this with C at the new poses until all joints are in place; split impulse
     makes one pass that removes the share erp. J, M and the factor of A are those of the kick, half
     a step earlier, so a pass leaves an error in proportion to the rotation since then. If that is
-    large, the third pass uses a new factor; if it is negligible, no further pass is made.
+    large, the third pass uses a new factor; if it is negligible, no further pass is made. A pass
+    with a new factor leaves an error of second order.
 
-    Reads   report of the solve of this step: which factor is available
+    Reads   dense.kept: factors of the solve of this step
     Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted: the remaining correction
     Returns gain of kinetic energy and of potential energy in gravity [J]
     Check   tests/laws/test_stabilisation.py
     """
-    positions, graph = world.work.positions, world.work.dense.graph
-    factor = world.work.dense.equations
-    gained = 0.0
+    kept, gained = world.work.dense.kept, 0.0
+    write_errors(world, True)
+    if are_in_place(world):
+        return 0.0
+    join_equations(world)
     for n in range(PASSES if removes_all(world) else 1):
-        write_errors(world)
-        wanted = write_wanted(world, ROUNDING if n == 0 else IN_PLACE)
-        if wanted == 0.0:
+        if n > 0:
+            write_errors(world, False)
+        if not write_wanted(world, ROUNDING if n == 0 else IN_PLACE):
             break
-        if n == 0 and not has_factor(world):
-            return 0.0
-        if n >= RENEWED:
-            renew_factor(world)
-        write_sides(graph, positions.wanted, factor.x)
-        solve_one(graph, factor)
-        shift = largest_shift(world)
-        if not shift <= LEVER * wanted:
-            break
-        more, fastest = shift_bodies(world)
-        gained += more
-        if wanted * (world.options.time_step * fastest + shift) <= 0.5 * IN_PLACE:
-            break
-    for i in range(world.work.rows.count[0]):
-        positions.wanted[i] = 0.0
+        if n == 0:
+            complete_factors(world)
+        mark_due(world)
+        for e in range(kept.count[0]):
+            if kept.due[e] == 1:
+                gained += correct_factor(world, e, n >= RENEWED)
+        end_pass(world)
+    write_rest(world)
     return gained

@@ -12,6 +12,7 @@ from cardan.engine.problem.operator import body_velocities, copy_geometry
 from cardan.engine.solvers.islands import solve_islands
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard, is_hard_stop
+from cardan.engine.world.equations import DROP, REUSE
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import ImpactTime
 from cardan.engine.world.problem import BIAS_APPLIED, FRICTION_BOX
@@ -162,6 +163,9 @@ def correct_violations(world: World) -> float:
     positions, v = work.positions, work.motion.scratch
     _find_violations(world)
     _gather_violations(world)
+    kept = work.dense.kept
+    # factors that were found in this step, if any
+    kept.count[1] = REUSE
     solve_islands(
         positions.problem,
         model.bodies.inverse_mass,
@@ -171,6 +175,7 @@ def correct_violations(world: World) -> float:
         world.options.solver,
         positions.report,
     )
+    kept.count[1] = DROP
     for i in range(v.shape[0]):
         for k in range(6):
             v[i, k] = 0.0

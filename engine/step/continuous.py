@@ -3,8 +3,8 @@
 Contacts are found in the middle of a step for the drift up to the next middle, with the velocities
 before the kick. Two drifts are then unforeseen: the first half step after velocities were set (a
 run begins, a command), and the drift of a body that the kick has deflected. Before either, contacts
-are found anew with the velocities of now, and if something would be crossed, an impact without
-duration stops it: contacts and joints, no forces.
+of these bodies are found anew with the velocities of now, and if something would be crossed, an
+impact without duration stops it: contacts and joints, no forces.
 """
 
 from __future__ import annotations
@@ -53,16 +53,20 @@ def is_crossed(contacts: Contacts, state: State, window: tuple[float, float]) ->
 
 
 @kernel
-def is_deflected(world: World) -> bool:
-    """Whether the kick carries a shape far, within a step, from where it was going.
+def find_deflected(world: World) -> bool:
+    """Mark bodies of which the kick carries a shape far, within a step, from where it was going.
 
     Neither where its body went before nor where forces alone would lead: then rows have done it.
-    Impacts by a law that acts apart from the kick are foreseen by it.
+    Impacts by a law that acts apart from the kick are foreseen by it. Returns whether there is one.
+
+    Writes  motion.deflected
     """
     if has_impact_law(world.options):
         return False
     shapes, state, motion = world.model.shapes, world.state, world.work.motion
     h, far = world.clock.h[0], JUMP * world.options.margin
+    motion.deflected[:] = 0
+    found = False
     for i in range(len(shapes.kind)):
         body = shapes.body[i]
         if world.model.bodies.kind[body] != DYNAMIC:
@@ -77,8 +81,9 @@ def is_deflected(world: World) -> bool:
             from_free += abs(v - motion.velocity_free[body, 3 + k])
             from_free += reach * abs(w - motion.velocity_free[body, k])
         if h * min(from_old, from_free) > far:
-            return True
-    return False
+            motion.deflected[body] = 1
+            found = True
+    return found
 
 
 @kernel
@@ -118,13 +123,14 @@ def solve_impact_without_duration(world: World, time: float) -> None:
 def stop_crossing(world: World, window: tuple[float, float], time: float) -> bool:
     """One impact without duration at `time` [s], if something would be crossed (`is_crossed`).
 
-    Returns whether there was one. report.status shows where room was short.
+    Of the bodies marked in motion.deflected. Returns whether there was one. report.status shows
+    where room was short.
 
     Check   tests/engine/collision/test_continuous.py
     """
     if first_bad_body(world.model.bodies, world.state) >= 0:
         return False
-    detect_contacts(world, world.work.ahead)
+    detect_contacts(world, world.work.ahead, True)
     if lacks_room(world.report) or not is_crossed(world.work.ahead, world.state, window):
         return False
     # from here on they are the contacts of the step; sleeping bodies wake
@@ -138,6 +144,7 @@ def stop_crossing(world: World, window: tuple[float, float], time: float) -> boo
 def stop_first_crossing(world: World) -> bool:
     """Before the first half drift along velocities that were set; False: room is short."""
     window = (0.5 * world.clock.h[0], FIRST_DRIFT * world.options.margin)
+    world.work.motion.deflected[:] = 1
     stop_crossing(world, window, world.state.time[0])
     return not lacks_room(world.report)
 
@@ -146,7 +153,7 @@ def stop_first_crossing(world: World) -> bool:
 def prevent_tunnelling(world: World, deflected: bool) -> bool:
     """After a kick: bodies it has deflected meet what they would cross before the next one.
 
-    Reads   deflected: `is_deflected` right after the kick
+    Reads   deflected: `find_deflected` right after the kick
     Writes  as `solve_impact_without_duration`. False: room is short
     Check   tests/engine/collision/test_continuous.py, tests/laws/test_capacity.py
     """
@@ -158,5 +165,5 @@ def prevent_tunnelling(world: World, deflected: bool) -> bool:
             break
         book_deflection(world, 0.5 * h)
         impacts += 1
-        deflected = impacts < MAX_IMPACTS and is_deflected(world)
+        deflected = impacts < MAX_IMPACTS and find_deflected(world)
     return not lacks_room(world.report)

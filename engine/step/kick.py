@@ -11,6 +11,7 @@ from cardan.engine.bodies.predict import predict_velocity
 from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.write_rows import write_rows
 from cardan.engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
 from cardan.engine.impacts.laws import has_impact_law
@@ -20,13 +21,19 @@ from cardan.engine.integrators.apply_impulses import (
     forget_impulses,
     store_warm_start,
 )
-from cardan.engine.problem.assemble import assemble, write_friction_law
+from cardan.engine.problem.assemble import (
+    assemble_boxes,
+    complete,
+    has_trees,
+    write_friction_law,
+)
 from cardan.engine.solvers.islands import solve_problem
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.substeps.solver import solve_small_steps
 from cardan.engine.stabilisation.loop_energy import record_loop_work
 from cardan.engine.stabilisation.tangent import count_work, write_tangents
 from cardan.engine.step.prescribed import prescribe_velocities
+from cardan.engine.step.shared import assemble_contact_rows, write_contact_rows
 from cardan.engine.step.timing import read_clock, record_phase
 from cardan.engine.trees.body_sync import write_joint_coordinates
 from cardan.engine.trees.impulses import (
@@ -66,11 +73,16 @@ def assemble_problem(world: World) -> None:
     """
     now, options = read_clock(world.report), world.options
     write_rows(world)
+    write_contact_rows(world)
+    follow_curvature(world)
     if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(world)
     now = record_phase(world.report, PHASE_ROWS, now)
     write_friction_law(world)
-    assemble(world)
+    assemble_boxes(world)
+    if not has_trees(world):
+        assemble_contact_rows(world)
+    complete(world)
     record_phase(world.report, PHASE_ASSEMBLE, now)
 
 

@@ -14,14 +14,10 @@ from cardan.engine.accounting.least_reactions import has_breaking_loops
 from cardan.engine.accounting.sampling import is_due, write_sample
 from cardan.engine.accounting.stretches import record_stretches
 from cardan.engine.accounting.triggers import begin_triggers, find_crossings, needs_reactions
-from cardan.engine.accounting.variation import (
-    record_depths,
-    record_free_turns,
-    record_variation,
-)
+from cardan.engine.accounting.variation import record_depths, record_free_turns, record_variation
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.compiler.handles import struct_of
-from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.kernel import kernel, unlocked_kernel
 from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.integrators.velocity_projection import project_velocities
@@ -30,8 +26,9 @@ from cardan.engine.sleeping.rest import update_sleep
 from cardan.engine.sleeping.wake import wake_by_time
 from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
+from cardan.engine.step.assist import assist
 from cardan.engine.step.clock import set_part
-from cardan.engine.step.continuous import is_deflected, prevent_tunnelling, stop_first_crossing
+from cardan.engine.step.continuous import find_deflected, prevent_tunnelling, stop_first_crossing
 from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
 from cardan.engine.step.exact_impacts import (
     EXACT,
@@ -51,7 +48,7 @@ from cardan.engine.world.state import VELOCITIES_KEPT, VELOCITIES_SET
 from cardan.engine.world.world import World
 
 # what `run` does in place of steps
-LOOK_AHEAD, PROJECT = -1, -2
+LOOK_AHEAD, PROJECT, ASSIST = -1, -2, -3
 
 
 @kernel
@@ -77,7 +74,7 @@ def drift_kick_drift(world: World) -> bool:
         return True  # a body without a finite position touches nothing; end_step reports it
     if not kick(world):
         return False
-    deflected = is_deflected(world)
+    deflected = find_deflected(world)
     if deflected:
         keep_impulses(world)
     record_kick(world)
@@ -196,17 +193,21 @@ def look_ahead(world: World) -> None:
     kick(world)
 
 
-@kernel
+@unlocked_kernel
 def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
     """Up to n_steps steps; fewer when room is short, a value is not finite or a trigger fires.
 
     Due steps are recorded in the samples; one that finds no room there is done but not recorded.
     Without a step to do (0), contacts are found at the present poses, and nothing else is done;
     LOOK_AHEAD begins the next step (`look_ahead`), in a copy of a world; PROJECT projects
-    velocities that were set, for integrators of smooth motion.
+    velocities that were set, for integrators of smooth motion; ASSIST and below do shares
+    of another thread's steps (`assist`), as its first, second, ... helper.
     Returns the number of steps done; report.status says why there were fewer.
     """
     world, samples = struct_of(handle), struct_of(samples_handle)
+    if n_steps <= ASSIST:
+        assist(world, 1 + ASSIST - n_steps)
+        return 0
     report = world.report
     write_activity(world)
     if n_steps == PROJECT:
@@ -220,7 +221,7 @@ def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
     if n_steps == 0:
         report.status[0] = 0
         set_part(world, world.options.time_step, 0)
-        detect_contacts(world, world.work.contacts)
+        detect_contacts(world, world.work.contacts, False)
         return 0
     world.clock.free_from[0] = free_from(world)
     begin_triggers(world)

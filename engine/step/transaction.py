@@ -7,8 +7,8 @@ copied only where contacts may be looked for again behind it.
 
 from __future__ import annotations
 
+from cardan.engine.accounting.body_records import ON_FACETS, TURNED_ON_FACES, VARIED, first_of
 from cardan.engine.accounting.crossings import CROSSINGS
-from cardan.engine.accounting.variation import ON_FACETS, TURNED_ON_FACES, VARIED, first_of
 from cardan.engine.collision.find_contacts import can_any_touch
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.world.state import ContactCache, State

@@ -9,12 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import LIMITS
-from cardan.engine.accounting.stretches import LEAST_X, MOST_VARIED_X, MOST_X, spring_records
-from cardan.engine.accounting.variation import (
+from cardan.engine.accounting.body_records import (
     AXIS_TURNED,
     BRAKED_WAY,
-    FIRST_L,
     FIRST_V,
     IMPACT_WITH,
     IMPACTS,
@@ -25,7 +22,11 @@ from cardan.engine.accounting.variation import (
     MOST_AIM,
     MOST_EARLY,
     MOST_EARLY_TURN,
+    MOST_LAGGED_L,
+    MOST_LAGGED_V,
     MOST_P,
+    MOST_VARIED_L,
+    MOST_VARIED_V,
     PATH_L,
     PATH_V,
     RELEASES,
@@ -34,13 +35,14 @@ from cardan.engine.accounting.variation import (
     SUM_V,
     TURNED,
     VARIED,
-    VARIED_L,
-    VARIED_V,
 )
+from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.stretches import LEAST_X, MOST_VARIED_X, MOST_X, spring_records
 from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
 from cardan.engine.build.mobility import driven_mechanisms, free_motions, prescribed_bodies
 from cardan.engine.world.model import (
     BALL,
+    COUPLING,
     DYNAMIC,
     FORCE_DRAG,
     FORCE_POINT_GRAVITY,
@@ -198,7 +200,12 @@ def stretch_errors(model: Model, state: State) -> Array:
     kept = spring_records(model, state)
     error = ERROR_OF_CHANGE * kept[:, MOST_VARIED_X]
     reach = 0.5 * (kept[:, MOST_X] - kept[:, LEAST_X])
-    return np.where(error > SMALL_SHARE, ratio(error, reach), 0.0)
+    given = prescribed_bodies(model) | (model.bodies.kind != DYNAMIC)
+    told = np.concatenate(
+        [given[one.body_a] & given[one.body_b] for one in (model.joints, model.forces)]
+    )
+    told[: len(model.joints.kind)] &= model.joints.kind != COUPLING
+    return np.where((error > SMALL_SHARE) & ~told, ratio(error, reach), 0.0)
 
 
 def growth(model: Model, kept: Array, h: float) -> Array:
@@ -271,16 +278,18 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     turned = np.where(turned > SMALL_TURN, ratio(turned, seen), 0.0)
     worst = np.maximum(worst, errors_of_spins(model, kept, h, int(state.step[0])))
     given = driven_mechanisms(model)
-    settled = settled_bodies(model, kept, int(state.step[0]))
-    for kicked, first, varied, known, scale, unit, least in (
-        (SUM_V, FIRST_V, VARIED_V, early, reaches(kept), 1.0, small * length),
-        (SUM_L, FIRST_L, VARIED_L, turned, turning, least_moments(model, kept), SMALL_TURN),
+    settled, moments_of = (
+        settled_bodies(model, kept, int(state.step[0])),
+        least_moments(model, kept),
+    )
+    for kicked, lagged, varied, known, scale, unit, least in (
+        (SUM_V, MOST_LAGGED_V, MOST_VARIED_V, early, reaches(kept), 1.0, small * length),
+        (SUM_L, MOST_LAGGED_L, MOST_VARIED_L, turned, turning, moments_of, SMALL_TURN),
     ):
         # a driven mechanism takes errors back: they are those of one swing
         largest = kept[:, LARGEST_V if kicked == SUM_V else LARGEST_L]
         grown = np.where(given, grown / np.maximum(swings(kept[:, kicked], largest), 1.0), grown)
-        first_order = ERROR_OF_DRIVES * (kept[:, kicked] + kept[:, first])
-        first_order = np.where(lagging, first_order, 0.0)
+        first_order = np.where(lagging, ERROR_OF_DRIVES * kept[:, lagged], 0.0)
         error = h * grown * np.maximum(factor * kept[:, varied], first_order)
         error = np.where(settled, 0.0, error)
         share = np.where(error / unit > least, ratio(error, scale), 0.0)

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import FIRST_STEP, TURN
-from cardan.engine.accounting.drive_noise import LARGEST, NOISE, NOISE_TIME, drive_records
-from cardan.engine.accounting.variation import (
+from cardan.engine.accounting.body_records import (
     AXIS_TURNED,
     IMPACTS,
     LARGEST_V,
@@ -23,6 +21,9 @@ from cardan.engine.accounting.variation import (
     TURNED,
     TURNED_ON_FACES,
 )
+from cardan.engine.accounting.crossings import FIRST_STEP, TURN
+from cardan.engine.accounting.drive_noise import LARGEST, NOISE, NOISE_TIME, drive_records
+from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.limits import LARGEST_TURN, LENGTH_SHARE, REST_SPEED, body_lengths
 from cardan.engine.build.mobility import driven_mechanisms, prescribed_bodies
 from cardan.engine.verdict.estimates import (
@@ -124,7 +125,7 @@ def mean_turns(model: Model, state: State, h: float) -> Array:
     they are move nothing, and driven mechanisms follow their drives at any speed.
     """
     joints, moving = model.joints, model.bodies.kind == DYNAMIC
-    coupling = np.isin(joints.kind, (GEAR, RACK, COUPLING))
+    coupling = is_one_of(joints.kind, (GEAR, RACK, COUPLING))
     given = driven_mechanisms(model) | prescribed_bodies(model)
     free = ~(given[joints.body_a] & given[joints.body_b])
     inner = moving[joints.body_a] & moving[joints.body_b] & free & ~coupling
@@ -142,7 +143,7 @@ def counted_turns(model: Model, state: State, h: float) -> Array:
     That is those of gears, racks and couplings; the larger of the mean and of the last step.
     """
     joints = model.joints
-    coupled = np.isin(joints.kind, (GEAR, RACK))
+    coupled = is_one_of(joints.kind, (GEAR, RACK))
     coupled[joints.term_joint] = True
     followed = np.zeros(len(model.bodies.kind), bool)
     followed[joints.body_a[coupled]] = followed[joints.body_b[coupled]] = True

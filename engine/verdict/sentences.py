@@ -41,19 +41,23 @@ SENTENCES = {
     "{value:.3g} J (limit {limit:.3g} J), as after a dead centre. Torques there are noise.",
     "step_dependence": "The answer depends on the step from t = {first_time:.6g} s on: with half "
     "of it, body '{worst}' is elsewhere by {value:.3g} m at the end (limit {limit:.3g} m).",
-    "accuracy": "The error of positions is estimated as {value:.3g} m, of body '{worst}'; "
-    "{limit:.3g} m was asked for.",
+    "accuracy": "The error of {what} is estimated as {value:.3g} {unit}, of body '{worst}'; "
+    "{limit:.3g} {unit} was asked for.",
     "drive_noise": "The force of the drive of joint '{joint}' alternates from step to step, most "
     "{when}: by {value:.3g} {unit} to either side (limit {limit:.3g} {unit}).",
     "turn_per_step": "Body '{body}' turns far in one step, first {when}; the largest turn is "
     "{value:.3g} rad, of body '{worst}' (limit {limit:.3g} rad).",
 }
 
+# what an `accuracy` was asked of, by its unit
+OF_UNIT = {"m": "positions", "m/s": "velocities", "rad": "orientations"}
+
 
 def sentence(finding: Finding) -> str:
     """A finding as a sentence: quantity, place, time, size, and the setting to change."""
     when = f"at {finding['first_time']:.6g} s (step {finding['first_step']})"
-    said = SENTENCES[finding["quantity"]].format(when=when, **finding)
+    what = OF_UNIT.get(finding["unit"], "")
+    said = SENTENCES[finding["quantity"]].format(when=when, what=what, **finding)
     others = finding.get("others", 0)
     more = f" So do {others} other pairs of bodies." if others else ""
     return f"{said}{more} {finding['change']}"

@@ -43,20 +43,29 @@ def verdict_for(verdict: Mapping[str, Any], found: Mapping[str, Any]) -> dict[st
 
 
 def missed_accuracy(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The finding of a run that does not reach the tolerance that was asked for."""
-    error = found["position_error"]
+    """The finding of a run that does not reach the tolerance that was asked for: of the error that
+    is farthest from it."""
+    errors = [
+        (found["position_error"], found["asked"], "m"),
+        (found.get("velocity_error"), found.get("velocity_asked"), "m/s"),
+        (found.get("angle_error"), found.get("angle_asked"), "rad"),
+    ]
+    known = [one for one in errors if one[0] is not None and one[1] is not None]
+    value, limit, unit = max(
+        known, key=lambda one: one[0] / one[1], default=(found["size"], found["asked"], "m")
+    )
     return {
         "quantity": "accuracy",
-        "value": found["size"] if error is None else error,
-        "limit": found["asked"],
-        "unit": "m",
+        "value": value,
+        "limit": limit,
+        "unit": unit,
         "body": found["worst"],
         "other_body": None,
         "joint": None,
         "worst": found["worst"],
         "first_time": 0.0,
         "first_step": 0,
-        "change": "Allow more `simulation.accuracy.max_steps`, or a larger `position`; in chaotic "
+        "change": "Allow more `simulation.accuracy.max_steps`, or a larger tolerance; in chaotic "
         "motion no step is small enough.",
     }
 

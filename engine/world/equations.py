@@ -13,6 +13,11 @@ NODE_ROWS = 6
 # right-hand sides that are solved simultaneously
 SIDES = 8
 
+# graph.count[4]: what of an island's equations is at hand
+NOTHING, ORDERED, FACTORED = 0, 1, 2
+# kept.count[1]: what a solve does with factors, and whether those of the last one are kept
+DROP, KEEP, REUSE, KEPT = 0, 1, 2, 3
+
 
 @struct
 class Graph(NamedTuple):
@@ -22,7 +27,9 @@ class Graph(NamedTuple):
     same two bodies; one of its sides may be -1: a body that cannot move.
     """
 
-    count: NDArray  # (4,) int64           bodies, groups, nodes, blocks
+    count: (
+        NDArray  # (5,) int64           bodies, groups, nodes, blocks; NOTHING, ORDERED or FACTORED
+    )
     place: NDArray  # (n_bodies,) int64    number in the graph of a body of some row, -1: none
     body: NDArray  # (b,) int64            which body this is
     edges: NDArray  # (b + 1,) int64       first entry of each body in `incident`
@@ -59,6 +66,19 @@ class Factor(NamedTuple):
     ordered: NDArray  # (k,) int64           1: the rows of a node stand in that order in C and X
     block: NDArray  # (6, 6) unit of A       scratch
     scale: NDArray  # (k, 6) unit of A       reference of a pivot's size
+    live: NDArray  # (k,) int64              0: left out of the factor and of solutions
     X: NDArray  # (blocks, 6, 6) unit of C   transposed: X[t, column, row]
     x: NDArray  # (k, 6) N s, m/s ...        a right-hand side, then its solution
     many: NDArray  # (k, 6, 8) N s, m/s ...  eight at once
+
+
+@struct
+class KeptFactors(NamedTuple):
+    """Factors of the equations of islands, one after the other in one Graph and one Factor."""
+
+    count: NDArray  # (2,) int64           factors; DROP, KEEP, REUSE or KEPT
+    graphs: NDArray  # (n, 5) int64        graph.count of each
+    first: NDArray  # (n + 1, 4) int64     first body, group, node and block of each, then of what is free
+    exact: NDArray  # (n,) int64           1: of the poses of the kick, and no row yields
+    due: NDArray  # (n,) int64             1: a set of its bodies takes part in a pass of position correction
+    number: NDArray  # (n,) int64          factor of each body, -1: none

@@ -8,12 +8,17 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.structs import struct
-from cardan.engine.world.equations import Factor, Graph
+from cardan.engine.world.crew import Crew
+from cardan.engine.world.equations import Factor, Graph, KeptFactors
 from cardan.engine.world.tree import Mobility
 
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 # problem.sweep_bias_delta of swept contacts: it has been added to b
 BIAS_APPLIED = math.inf
+
+
+# problems whose sweeps the threads of a crew share: that of the kick, and one island of it
+KICK, ISLAND = 1, 2
 
 
 @struct
@@ -38,6 +43,7 @@ class Problem(NamedTuple):
     the tangential w (true Coulomb law).
     """
 
+    number: NDArray  # (1,) int64            KICK or ISLAND: the threads of a crew know it; 0: they do not
     count: NDArray  # (3,) int64             n_rows, n_box, n_coupled
     body_a: NDArray  # (max,) int64          bodies of the row; the world is the last body
     body_b: NDArray  # (max,) int64
@@ -76,6 +82,7 @@ class Lanes(NamedTuple):
     begin: NDArray  # (groups + 1,) int64  first index of each group in data, then the end
     layer: NDArray  # (groups,) int64    first layer of the group
     width: NDArray  # (groups,) int64    number of lanes in use, 8 or 16
+    used: NDArray  # (4 groups,) int64   lanes of each layer that are swept, a multiple of 4
     body_a: NDArray  # (lanes,) int64    bodies of the pair of a lane; the world: unused lane
     body_b: NDArray  # (lanes,) int64
     listed: NDArray  # (contacts,) int64 normal rows of the contacts that are swept
@@ -85,11 +92,19 @@ class Lanes(NamedTuple):
     start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group and scratch, see solvers/sweeps/simd/sweep.py
     kept: NDArray  # (80 layers + 5 contacts,) N s  impulses of the previous sweep, see solvers/sweeps/simd/anderson.py
     kept_boxes: NDArray  # (rows, 3) N s, N m s  as kept, of the box rows
+    together: NDArray  # (rows,) int64   of the first box row of a joint: its rows, solved together; 1: a row alone
+    inverse: NDArray  # (rows, 6) kg, kg m^2  K^-1 of the joint of a box row, see solvers/sweeps/joints.py
+    joint_w: NDArray  # (6,) m/s, rad/s  scratch of one joint
     moving: NDArray  # (n,) int64        bodies of the rows that are swept
     speeds: NDArray  # (n, 6) rad/s, m/s  their velocities after the previous sweep
+    colour: NDArray  # (63,) int64       first group of each colour, then the end
+    layers: NDArray  # (groups + 1,) int64  layers of all groups before each
+    place: NDArray  # (contacts,) int64  lane of each pair, -1: none
+    odd: NDArray  # (1,) int64           1: a contact is not a point contact
+    sums: NDArray  # (layers, 2) any unit  what sums over all layers are made of
+    crew: Crew  # threads that share the work of a sweep
 
 
 @struct
@@ -111,3 +126,4 @@ class Dense(NamedTuple):
     lanes: Lanes
     graph: Graph  # of the equations, whose number is not limited by cap
     equations: Factor
+    kept: KeptFactors

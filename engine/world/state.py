@@ -92,7 +92,7 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     elastic: NDArray  # (1,) J            stored in compliant contacts at the end of the last step
-    extremes: NDArray  # (69 + 16 j + 76 n,)  J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were exceeded: accounting/crossings.py
+    extremes: NDArray  # (72 + 25 j + 9 f + 97 n,)  J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were exceeded: accounting/crossings.py
     still_steps: (
         NDArray  # (n,) int64 -     successive steps in which the body was slow and undisturbed
     )

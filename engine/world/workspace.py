@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.structs import struct
 from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.crew import FoundContacts
 from cardan.engine.world.impacts import Impacts
 from cardan.engine.world.islands import Islands
 from cardan.engine.world.least import LeastReactions
@@ -37,6 +38,7 @@ class Motion(NamedTuple):
     activity: (
         NDArray  # (n,) int64 -        STATIC, KINEMATIC, DYNAMIC, ASLEEP or ABSENT in this step
     )
+    deflected: NDArray  # (n,) int64 -     1: it goes elsewhere than contacts were found for, see step/continuous.py
 
 
 @struct
@@ -45,6 +47,7 @@ class Workspace(NamedTuple):
 
     contacts: Contacts
     ahead: Contacts  # additional contacts found before a drift: step/continuous.py
+    found: FoundContacts
     rows: Rows
     problem: Problem
     islands: Islands

@@ -39,11 +39,68 @@ def places(recording, names):
     return found.reshape(-1, names, 3)
 
 
+def rates(recording, names):
+    """(k, n, 3) m/s and (k, n, 4): velocities and orientations of a recording."""
+    table = recording.tables()["bodies"]
+    v = np.stack([table[name] for name in ("vx", "vy", "vz")], axis=1)
+    q = np.stack([table[name] for name in ("qw", "qx", "qy", "qz")], axis=1)
+    return v.reshape(-1, names, 3), q.reshape(-1, names, 4)
+
+
 @pytest.fixture(scope="module")
-def reference():
-    """(101, 2, 3) m: the double pendulum every 10 ms, by steps of 5 us in maximal coordinates."""
+def exact():
+    """The double pendulum every 10 ms, by steps of 10 us in maximal coordinates."""
     scene = load_scene(double_pendulum(dt=1e-5) | {"record": {"every": 1000}})
-    return places(run(scene)[0], 2)
+    return run(scene)[0]
+
+
+@pytest.fixture(scope="module")
+def reference(exact):
+    """(101, 2, 3) m."""
+    return places(exact, 2)
+
+
+@pytest.mark.parametrize("named", [{}, {"integrator": "semi_implicit_euler"}])
+@pytest.mark.parametrize(("velocity", "angle"), [(1e-3, None), (None, 1e-4), (1e-2, 1e-3)])
+def test_velocities_and_angles_are_within_their_tolerances(named, velocity, angle, exact):
+    asked = {"position": 1.0, "velocity": velocity, "angle": angle}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    recording, summary = run(load_scene(double_pendulum(accuracy=asked, **named)))
+    found = Summary.model_validate(summary).accuracy
+    (v, q), (true_v, true_q) = rates(recording, 2), rates(exact, 2)
+    errors = {
+        "velocity": np.linalg.norm(v - true_v, axis=2).max(),
+        "angle": 2.0 * np.arccos(np.clip(np.abs((q * true_q).sum(axis=2)), 0.0, 1.0)).max(),
+    }
+    assert found is not None
+    assert found.reached
+    for name, error in errors.items():
+        if name in asked:
+            assert error < asked[name]
+            assert getattr(found, f"{name}_asked") == asked[name]
+            assert getattr(found, f"{name}_error") <= asked[name]
+        else:
+            assert getattr(found, f"{name}_error") is None
+
+
+def test_of_two_formulations_the_better_one_is_named():
+    asked = {"accuracy": {"position": 1e-3}, "integrator": "semi_implicit_euler"}
+    choice = choose(load_scene(double_pendulum(**asked)))
+    assert choice is not None
+    reason = choice.found["reasons"][1]
+    assert reason.startswith("Reduced coordinates: with half of dt")
+    assert "in maximal ones by" in reason
+    # the run that was not chosen tells how far both are apart
+    assert reason.endswith("m apart.")
+
+
+def test_a_velocity_that_is_not_reached_is_said():
+    asked = {"position": 1.0, "velocity": 1e-9, "max_steps": 4000}
+    _, summary = run(load_scene(ball(1.0, accuracy=asked)))
+    finding = summary["verdict"]["findings"][-1]
+    assert (finding["quantity"], finding["unit"]) == ("accuracy", "m/s")
+    assert finding["value"] == summary["accuracy"]["velocity_error"]
+    assert any("error of velocities" in text for text in summary["warnings"])
 
 
 @pytest.mark.parametrize(

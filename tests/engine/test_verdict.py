@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.accounting.variation import MOST_EARLY, MOST_EARLY_TURN
+from cardan.engine.accounting.body_records import MOST_EARLY, MOST_EARLY_TURN
 from cardan.engine.build.limits import body_lengths
 from cardan.engine.verdict.estimates import variations
 from cardan.schemas.examples import example_names, example_text

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.trust import blows, everyday, friction, machines, mechanisms
 from benchmarks.trust.case import Family, looked, off_by
 from benchmarks.trust.measure import RIGHT
-from cardan.engine.accounting.variation import AIM_P, AIM_V, RELEASES
+from cardan.engine.accounting.body_records import AIM_P, AIM_V, RELEASES
 from cardan.engine.build.mobility import driven_mechanisms
 from cardan.engine.verdict.estimates import variations
 from tests.engine.scenes import Document, document, simulate

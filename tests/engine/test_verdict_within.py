@@ -13,6 +13,7 @@ from benchmarks.trust import further, machines, strangers, touching, workshop, y
 from benchmarks.trust.case import Case, Family, floor, looked, off_by
 from benchmarks.trust.measure import RIGHT, true_values
 from cardan.engine import Simulation
+from cardan.engine.accounting.body_records import AIM_V
 from cardan.engine.accounting.stretches import (
     KEPT_X,
     MOST_VARIED_X,
@@ -20,7 +21,6 @@ from cardan.engine.accounting.stretches import (
     VARIED_X,
     spring_records,
 )
-from cardan.engine.accounting.variation import AIM_V
 from cardan.engine.build.limits import may_pass
 from cardan.engine.build.revolution import spin_axes
 from cardan.engine.verdict.estimates import variations

@@ -393,7 +393,8 @@ def test_what_is_apart_comes_together(mode: str) -> None:
     positions = position_arrays(
         sim.model, projecting, rows, sim.work.motion, sim.work.problem.mobility
     )
-    write_errors(sim.world._replace(work=sim.work._replace(positions=positions)))
+    world = sim.world._replace(work=sim.work._replace(positions=positions))
+    write_errors(world, True)
     left = np.abs(positions.rows.error[: positions.rows.count[0]]).max()
     assert left <= (2e-9 if mode == "projection" else 1e-4)
 

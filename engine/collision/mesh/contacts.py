@@ -87,6 +87,8 @@ from cardan.engine.world.model import (
     Meshes,
 )
 
+# A point is over a face when it is farther from its outline than this share of the size.
+LEAN = 1e-6
 # A contact deeper than this share of the size must lie in a triangle that intersects the solid.
 DEEP = 1e-3
 
@@ -191,6 +193,10 @@ def take_triangle(
         count = 0
         depth = -math.inf
     if not has_edges(meshes, t):
+        take_candidates(scratch, sides, (count, negate(n)), (meshes.region[t], t), reach)
+        return
+    # the deepest point of the solid, above the face, is also nearest to the triangle: no edge is
+    if gap + r > 0.0 and is_over(corners, n, x, -LEAN * scale_of(pair)):
         take_candidates(scratch, sides, (count, negate(n)), (meshes.region[t], t), reach)
         return
     hit, feature = edge_hit(scratch, pair, meshes, t, corners, reach[1])

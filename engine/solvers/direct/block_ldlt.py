@@ -52,16 +52,18 @@ def _find(graph: Graph, column: int, row: int) -> int:
 def _clear(graph: Graph, factor: Factor) -> None:
     """Set all blocks to zero."""
     for k in range(graph.count[2]):
+        if factor.live[k] == 0:
+            continue
         C, scale = factor.C[k], factor.scale[k]
         for r in range(NODE_ROWS):
             scale[r] = 0.0
             for c in range(NODE_ROWS):
                 C[r, c] = 0.0
-    for t in range(graph.count[3]):
-        X = factor.X[t]
-        for r in range(NODE_ROWS):
-            for c in range(NODE_ROWS):
-                X[r, c] = 0.0
+        for t in range(graph.start[k], graph.start[k + 1]):
+            X = factor.X[t]
+            for r in range(NODE_ROWS):
+                for c in range(NODE_ROWS):
+                    X[r, c] = 0.0
 
 
 @kernel
@@ -69,6 +71,8 @@ def _write_masses(problem: Problem, graph: Graph, factor: Factor) -> None:
     """Write M of every body, in W about its centre of mass."""
     for i in range(graph.count[0]):
         k = graph.body_node[i]
+        if factor.live[k] == 0:
+            continue
         body = graph.body[i]
         inertia = inverse_symmetric(load33(problem.inverse_inertia, body))
         mass = 1.0 / problem.inverse_mass[body]
@@ -86,6 +90,8 @@ def _write_jacobians(problem: Problem, graph: Graph, factor: Factor) -> None:
     """Write J of every group into the row of the later of group and body; write cfm."""
     for g in range(graph.count[1]):
         k = graph.group_node[g]
+        if factor.live[k] == 0:
+            continue
         for s in range(2):
             if graph.side[g, s] < 0:
                 continue
@@ -199,12 +205,21 @@ def write_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
 
     Check   tests/engine/solvers/direct/test_elimination_order.py
     """
+    for k in range(graph.count[2]):
+        factor.live[k] = 1
+    write_live_factor(problem, graph, factor)
+
+
+@kernel
+def write_live_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
+    """As write_factor, of the nodes with factor.live = 1: of joined ones all or none."""
     _clear(graph, factor)
     write_shares(problem, graph, factor)
     _write_masses(problem, graph, factor)
     _write_jacobians(problem, graph, factor)
     for k in range(graph.count[2]):
-        _eliminate(graph, factor, k)
+        if factor.live[k] == 1:
+            _eliminate(graph, factor, k)
 
 
 @fast_kernel
@@ -255,13 +270,17 @@ def _backward(graph: Graph, factor: Factor, k: int) -> None:
 
 @kernel
 def solve_one(graph: Graph, factor: Factor) -> None:
-    """factor.x <- K^-1 factor.x."""
+    """factor.x <- K^-1 factor.x, of the nodes with factor.live = 1."""
     n_nodes = graph.count[2]
     for k in range(n_nodes):
+        if factor.live[k] == 0:
+            continue
         if factor.ordered[k] == 1:
             put_in_order(factor, k, node_size(graph, k), factor.x[k])
         _forward(graph, factor, k)
     for k in range(n_nodes - 1, -1, -1):
+        if factor.live[k] == 0:
+            continue
         _backward(graph, factor, k)
         if factor.ordered[k] == 1:
             put_back(factor, k, node_size(graph, k), factor.x[k])

@@ -171,8 +171,9 @@ def solve_general(M: NDArray, n: int, x: NDArray) -> bool:
             x[c], x[p] = x[p], x[c]
             for k in range(c, n):
                 M[c, k], M[p, k] = M[p, k], M[c, k]
+        scale = 1.0 / M[c, c]
         for r in range(c + 1, n):
-            share = M[r, c] / M[c, c]
+            share = M[r, c] * scale
             if share != 0.0:
                 x[r] -= share * x[c]
                 _subtract_row(M, r, c, share, n)

@@ -14,7 +14,7 @@ from cardan.engine.solvers.direct.dense_problem import (
 from cardan.engine.solvers.direct.elimination_order import (
     count_equations,
     count_in_graph,
-    write_graph,
+    has_graph,
 )
 from cardan.engine.solvers.direct.schur_complement import reduce_problem, restore_solution
 from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
@@ -65,8 +65,10 @@ def _pivots(dense: Dense) -> Pivots:
 @kernel
 def _proximal_newton(dense: Dense) -> ProximalNewtonScratch:
     """Scratch of solve_proximal_newton."""
-    x = dense.vectors
-    newton_scratch = NewtonScratch(dense.factor, x[8], x[9], x[17], x[10], x[18], x[11])
+    x, free, place = dense.vectors, dense.indices[5], dense.indices[6]
+    newton_scratch = NewtonScratch(
+        dense.factor, x[8], x[9], x[17], x[10], x[18], x[11], free, place
+    )
     return ProximalNewtonScratch(newton_scratch, x[12], x[13], x[14], x[15], x[16])
 
 
@@ -137,7 +139,7 @@ def solve_dense(
     eliminate = method >= ELIMINATION and equations > 0
     if on_trees and problem.count[0] > dense.path.shape[0]:
         return NO_ROOM, 0, method
-    if eliminate and not on_trees and not write_graph(problem, dense.graph):
+    if eliminate and not on_trees and not has_graph(problem, dense.graph):
         return NO_ROOM, 0, method
     if on_trees:
         dp = reduce_on_trees(problem, dense, eliminate)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.world.equations import NODE_ROWS
+from cardan.engine.world.equations import NODE_ROWS, ORDERED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -307,3 +307,9 @@ def write_graph(problem: Problem, graph: Graph) -> bool:
     span(graph)
     write_nodes(graph)
     return write_columns(graph)
+
+
+@kernel
+def has_graph(problem: Problem, graph: Graph) -> bool:
+    """As write_graph, unless the caller has the graph at hand."""
+    return bool(graph.count[4] >= ORDERED or write_graph(problem, graph))

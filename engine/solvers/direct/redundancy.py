@@ -48,13 +48,15 @@ def _square(J: NDArray, i: int, first: int) -> float:
 
 
 @kernel
-def _openness(problem: Problem, graph: Graph) -> float:
-    """Largest (C/L)^2 of all equations: how far the mechanism is from closed.
+def _openness(problem: Problem, graph: Graph, factor: Factor) -> float:
+    """Largest (C/L)^2 of all live equations: how far the mechanism is from closed.
 
     C of a length is compared with the arms of its row and the gyration of its bodies.
     """
     largest = 0.0
     for g in range(graph.count[1]):
+        if factor.live[graph.group_node[g]] == 0:
+            continue
         radius = inf
         for s in range(2):
             if graph.side[g, s] >= 0:
@@ -98,6 +100,8 @@ def write_shares(problem: Problem, graph: Graph, factor: Factor) -> None:
     """
     open_share = -1.0
     for k in range(graph.count[2]):
+        if factor.live[k] == 0:
+            continue
         factor.share[k], factor.ordered[k] = 0.0, 0
         g = -1 - graph.node[k]
         if g < 0:
@@ -105,7 +109,9 @@ def write_shares(problem: Problem, graph: Graph, factor: Factor) -> None:
         factor.share[k] = ROUNDING
         if closes_loop(graph, g) or not _is_one_joint(problem, graph, g):
             if open_share < 0.0:
-                open_share = max(DEPENDENT, min(OPEN * _openness(problem, graph), MOST_OPEN))
+                open_share = max(
+                    DEPENDENT, min(OPEN * _openness(problem, graph, factor), MOST_OPEN)
+                )
             factor.share[k] = open_share
 
 

@@ -26,16 +26,16 @@ from cardan.engine.solvers.direct.cholesky import DEPENDENT
 from cardan.engine.solvers.direct.dense_problem import DenseProblem
 from cardan.engine.solvers.direct.elimination_order import (
     count_in_graph,
+    has_graph,
     is_equation,
     is_in_graph,
-    write_graph,
 )
-from cardan.engine.world.equations import NODE_ROWS, SIDES
+from cardan.engine.world.equations import FACTORED, NODE_ROWS, ORDERED, SIDES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cardan.engine.world.equations import Graph
+    from cardan.engine.world.equations import Factor, Graph
     from cardan.engine.world.problem import Dense, Problem
 
 
@@ -242,11 +242,20 @@ def rest_of(problem: Problem, dense: Dense, m: int) -> DenseProblem:
 
 
 @kernel
+def ensure_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
+    """Compute the factor over a graph, unless the caller has it at hand (graph.count)."""
+    if graph.count[4] != FACTORED:
+        write_factor(problem, graph, factor)
+    if graph.count[4] == ORDERED:
+        graph.count[4] = FACTORED
+
+
+@kernel
 def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
     """Form the dense problem on the rows that are not equations.
 
     Without `eliminate` the dense problem is the whole Problem. With it, dense.graph must be the
-    graph of this problem (elimination_order.write_graph).
+    graph of this problem (elimination_order.has_graph).
 
     Source  Baraff 1996, "Linear-Time Dynamics using Lagrange Multipliers", for the split
     Check   tests/engine/solvers/direct/test_schur_complement.py
@@ -261,7 +270,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
         write_matrix(problem, order, m, dense.S, dense.indices[1:3])
         add_up_matrix(problem, order, m, dense.S)
     else:
-        write_factor(problem, graph, factor)
+        ensure_factor(problem, graph, factor)
         if m > 0:
             write_sides(graph, problem.b, factor.x)
             solve_one(graph, factor)
@@ -321,10 +330,10 @@ def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate
 
 @kernel
 def solve_equations(problem: Problem, dense: Dense) -> None:
-    """As answer_equations, with a factor of its own; nothing where loops exceed the memory.
+    """As answer_equations, with the factor it needs; nothing where loops exceed the memory.
 
     Writes  problem.lam of the equations; dense.graph, dense.equations
     """
-    if count_in_graph(problem) > 0 and write_graph(problem, dense.graph):
-        write_factor(problem, dense.graph, dense.equations)
+    if count_in_graph(problem) > 0 and has_graph(problem, dense.graph):
+        ensure_factor(problem, dense.graph, dense.equations)
         answer_equations(problem, dense)

@@ -36,9 +36,11 @@ from cardan.engine.solvers.direct.cholesky import copy
 from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
     dense_residual,
+    project_guess,
     write_velocities,
 )
-from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
+from cardan.engine.solvers.newton.natural_map import map_error, write_natural_map
+from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton, newton_step
 from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.solvers.sweeps.dense import iterate
 from cardan.engine.world.report import (
@@ -145,27 +147,36 @@ def small_error(dp: DenseProblem) -> float:
 
 
 @kernel
-def polish_guess(dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: float) -> int:
+def polish_guess(dp: DenseProblem, scratch: ProximalNewtonScratch, goal: float) -> int:
     """Apply Newton steps to a guess with a small residual; return their number.
 
-    Reads   dp.w of the guess
+    Their matrix is that of the problem regularised around the iterate itself.
+
+    Reads   dp.w of the guess; goal [m/s or rad/s] of the residual
     Writes  dp.lam, never worse than it was; dp.w
     """
-    error = dense_residual(dp)
-    if not error < NEARLY * idle_error(dp):
+    first = error = dense_residual(dp)
+    if not error < NEARLY * idle_error(dp) or error <= goal:
         return 0
-    total = 0
-    while total < STEPS_ON_GUESS and error > TIGHT * tolerance:
-        copy(dp.lam, dp.n, scratch.best)
-        total += _proximal_newton(dp, scratch, ALPHA_ON_GUESS, 1, 0.0)[1]
-        write_velocities(dp)
-        found = dense_residual(dp)
+    copy(dp.lam, dp.n, scratch.best)
+    inner, total = scratch.newton, 0
+    merit = write_natural_map(dp, inner.F)
+    while total < STEPS_ON_GUESS and error > goal:
+        total += 1
+        merit = newton_step(dp, inner, merit, ALPHA_ON_GUESS)
+        found = map_error(dp, inner.F) if merit < np.inf else np.inf
         if not found < error:
-            copy(scratch.best, dp.n, dp.lam)
-            write_velocities(dp)
-        if not found < HELPED * error:
+            copy(inner.start, dp.n, dp.lam)
             break
+        helped = found < HELPED * error
         error = found
+        if not helped:
+            break
+    project_guess(dp)
+    write_velocities(dp)
+    if not dense_residual(dp) < first:
+        copy(scratch.best, dp.n, dp.lam)
+        write_velocities(dp)
     return total
 
 
@@ -250,7 +261,7 @@ def solve_from_zero(
             total += count
     write_velocities(dp)
     if solved == STOPPED_TOLERANCE:
-        total += polish_guess(dp, scratch, tolerance)
+        total += polish_guess(dp, scratch, TIGHT * tolerance)
     if not dense_residual(dp) <= enough:
         copy(scratch.guess, dp.n, dp.lam)
         write_velocities(dp)
@@ -271,7 +282,7 @@ def solve_proximal_newton(
     """
     small = small_error(dp)
     write_velocities(dp)
-    polished = polish_guess(dp, scratch, tolerance)
+    polished = polish_guess(dp, scratch, TIGHT * tolerance)
     total, error = polished, dense_residual(dp)
     if error > max(tolerance, small) and dp.n <= FROM_ZERO_ROWS:
         total += solve_from_zero(dp, scratch, tolerance, max(tolerance, small))

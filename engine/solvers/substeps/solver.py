@@ -46,16 +46,16 @@ from cardan.engine.solvers.sweeps.pgs import (
     sweep_couplings,
     write_steps,
 )
-from cardan.engine.solvers.sweeps.simd.packing import load_lanes
 from cardan.engine.solvers.sweeps.simd.soft import (
     aim_lanes,
     relax_lanes,
     store_totals,
     write_soft_lanes,
 )
-from cardan.engine.solvers.sweeps.simd.solver import list_contacts
-from cardan.engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
+from cardan.engine.solvers.sweeps.simd.solver import list_contacts, load_lanes
+from cardan.engine.solvers.sweeps.simd.work import push_lanes, sweep_lanes
 from cardan.engine.solvers.sweeps.steps import step_of
+from cardan.engine.world.equations import DROP
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_CONE
 from cardan.engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
@@ -254,7 +254,7 @@ def push_guess(steps: Substeps, lanes: Lanes, in_lanes: bool) -> None:
     for i in range(part.count[1] if in_lanes else part.count[0]):
         add_impulse(part, i, part.lam[i], steps.v)
     if in_lanes:
-        push_lanes(lanes, steps.v)
+        push_lanes(part, lanes, steps.v)
         for r in range(lanes.count[1]):
             for i in range(lanes.rest[r], lanes.rest[r] + 3):
                 add_impulse(part, i, part.lam[i], steps.v)
@@ -269,7 +269,7 @@ def sweep_rows(steps: Substeps, lanes: Lanes, in_lanes: bool) -> float:
     # no row is dependent: see fits_lanes
     change = sweep_couplings(part, v, 1.0)
     change = max(change, sweep_boxes(part, v, part.count[1], 1.0))
-    change = max(change, sweep_lanes(lanes, v, 1.0))
+    change = max(change, sweep_lanes(part, lanes, v, 1.0))
     for r in range(lanes.count[1]):
         change = max(change, sweep_cone(part, v, lanes.rest[r], 1.0))
     return change
@@ -322,7 +322,7 @@ def take_substeps(world: World) -> int:
     in_lanes = fits_lanes(steps)
     if in_lanes:
         write_box_steps(part)
-        load_lanes(part, lanes, list_contacts(part, lanes))
+        load_lanes(part, lanes, list_contacts(part, lanes), steps.v)
         write_soft_lanes(rows, steps, lanes, soft)
     else:
         project_impulses(part)
@@ -363,6 +363,7 @@ def solve_small_steps(world: World) -> None:
     """
     work, options, report = world.work, world.options, world.report
     problem, n_rows = work.problem, work.problem.count[0]
+    work.dense.kept.count[1] = DROP
     if options.solver.warm_start == 0:
         for i in range(n_rows):
             problem.lam[i] = 0.0

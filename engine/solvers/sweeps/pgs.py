@@ -45,7 +45,7 @@ Six = tuple[float, float, float, float, float, float]
 
 
 @kernel
-def _coupling(problem: Problem, i: int, j: int) -> float:
+def entry_of_pair(problem: Problem, i: int, j: int) -> float:
     """A_ij of two rows between the same bodies."""
     total = 0.0
     for k in range(6):
@@ -58,9 +58,9 @@ def _coupling(problem: Problem, i: int, j: int) -> float:
 def write_block(problem: Problem, i: int) -> None:
     """Write steps and couplings of the contact or dependent block with first row i."""
     D, step = problem.diagonal, problem.w
-    problem.lo[i + 1] = _coupling(problem, i + 1, i)
-    problem.lo[i + 2] = _coupling(problem, i + 2, i)
-    c = _coupling(problem, i + 2, i + 1)
+    problem.lo[i + 1] = entry_of_pair(problem, i + 1, i)
+    problem.lo[i + 2] = entry_of_pair(problem, i + 2, i)
+    c = entry_of_pair(problem, i + 2, i + 1)
     problem.hi[i + 1] = c
     step[i] = step_of(D[i])
     if problem.friction_kind[0] != FRICTION_BOX:
@@ -124,14 +124,14 @@ def project_impulses(problem: Problem) -> None:
 
 
 @fast_kernel
-def _load(X: NDArray, i: int) -> Six:
+def load_six(X: NDArray, i: int) -> Six:
     """Row i of (n, 6) in registers."""
     x = X[i]
     return x[0], x[1], x[2], x[3], x[4], x[5]
 
 
 @fast_kernel
-def _store(X: NDArray, i: int, x: Six) -> None:
+def store_six(X: NDArray, i: int, x: Six) -> None:
     """Row i of (n, 6) back to memory."""
     row = X[i]
     row[0], row[1], row[2] = x[0], x[1], x[2]
@@ -139,14 +139,14 @@ def _store(X: NDArray, i: int, x: Six) -> None:
 
 
 @fast_kernel
-def _along(J: NDArray, i: int, v: Six) -> float:
+def along(J: NDArray, i: int, v: Six) -> float:
     """J_i v, angular and linear halves summed separately."""
     j = J[i]
     return (j[0] * v[0] + j[1] * v[1] + j[2] * v[2]) + (j[3] * v[3] + j[4] * v[4] + j[5] * v[5])
 
 
 @fast_kernel
-def _pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
+def pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
     """v + MJ_i change."""
     m = MJ[i]
     return (
@@ -170,21 +170,21 @@ def sweep_boxes(problem: Problem, v: NDArray, n: int, omega: float) -> float:
     i = 0
     while i < n:
         a, b = body_a[i], body_b[i]
-        v_a, v_b = _load(v, a), _load(v, b)
+        v_a, v_b = load_six(v, a), load_six(v, b)
         while i < n and body_a[i] == a and body_b[i] == b:
             old = lam[i]
-            w = _along(problem.J_a, i, v_a) + _along(problem.J_b, i, v_b)
+            w = along(problem.J_a, i, v_a) + along(problem.J_b, i, v_b)
             w += problem.b[i] + problem.cfm[i] * old
             x = old - omega * problem.w[i] * w
             x = problem.lo[i] if x < problem.lo[i] else x
             x = problem.hi[i] if x > problem.hi[i] else x
             lam[i] = x
-            v_a = _pushed(v_a, problem.MJ_a, i, x - old)
-            v_b = _pushed(v_b, problem.MJ_b, i, x - old)
+            v_a = pushed(v_a, problem.MJ_a, i, x - old)
+            v_b = pushed(v_b, problem.MJ_b, i, x - old)
             largest = max(largest, abs(x - old) * problem.diagonal[i])
             i += 1
-        _store(v, a, v_a)
-        _store(v, b, v_b)
+        store_six(v, a, v_a)
+        store_six(v, b, v_b)
     return largest
 
 
@@ -248,16 +248,16 @@ def _block_velocities(problem: Problem, i: int, v_a: Six, v_b: Six) -> tuple[flo
     lam, bias, cfm = problem.lam, problem.b, problem.cfm
     j, k = i + 1, i + 2
     return (
-        _along(J_a, i, v_a) + _along(J_b, i, v_b) + (bias[i] + cfm[i] * lam[i]),
-        _along(J_a, j, v_a) + _along(J_b, j, v_b) + (bias[j] + cfm[j] * lam[j]),
-        _along(J_a, k, v_a) + _along(J_b, k, v_b) + (bias[k] + cfm[k] * lam[k]),
+        along(J_a, i, v_a) + along(J_b, i, v_b) + (bias[i] + cfm[i] * lam[i]),
+        along(J_a, j, v_a) + along(J_b, j, v_b) + (bias[j] + cfm[j] * lam[j]),
+        along(J_a, k, v_a) + along(J_b, k, v_b) + (bias[k] + cfm[k] * lam[k]),
     )
 
 
 @fast_kernel
 def _push_block(v_a: Six, MJ: NDArray, i: int, d: tuple[float, float, float]) -> Six:
     """v + M^-1 J^T d over the three rows of the contact with normal row i."""
-    return _pushed(_pushed(_pushed(v_a, MJ, i, d[0]), MJ, i + 1, d[1]), MJ, i + 2, d[2])
+    return pushed(pushed(pushed(v_a, MJ, i, d[0]), MJ, i + 1, d[1]), MJ, i + 2, d[2])
 
 
 @fast_kernel
@@ -278,8 +278,8 @@ def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
     lam, step, coupling = problem.lam, problem.w, problem.lo
     a = problem.body_a[i]
     b = problem.body_b[i]
-    v_a = _load(v, a)
-    v_b = _load(v, b)
+    v_a = load_six(v, a)
+    v_b = load_six(v, b)
     w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
     x = lam[i] - omega * step[i] * w0
     x = 0.0 if x < 0.0 else x
@@ -293,8 +293,8 @@ def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
     else:
         y1, y2 = project_disk(y1, y2, radius)
     d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-    _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-    _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+    store_six(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+    store_six(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
     return change
 
 
@@ -322,8 +322,8 @@ def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
     for i in range(problem.count[1], problem.count[0], 3):
         a = problem.body_a[i]
         b = problem.body_b[i]
-        v_a = _load(v, a)
-        v_b = _load(v, b)
+        v_a = load_six(v, a)
+        v_b = load_six(v, b)
         w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
         x = lam[i] - omega * step[i] * w0
         x = 0.0 if x < 0.0 else x
@@ -333,8 +333,8 @@ def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
         w2 += coupling[i + 2] * d0 + problem.hi[i + 1] * (y1 - lam[i + 1])
         y2 = _clip(lam[i + 2] - omega * step[i + 2] * w2, mu[i + 2] * x)
         d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        store_six(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+        store_six(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
         largest = max(largest, change)
     return largest
 
@@ -362,8 +362,8 @@ def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
     for i in range(first_dependent(problem), problem.count[1], 3):
         a = problem.body_a[i]
         b = problem.body_b[i]
-        v_a = _load(v, a)
-        v_b = _load(v, b)
+        v_a = load_six(v, a)
+        v_b = load_six(v, b)
         lam_n = lam[problem.normal_row[i]]
         w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
         x = _clip(lam[i] - omega * step[i] * w0, problem.mu[i] * lam_n)
@@ -372,8 +372,8 @@ def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
         y2 = lam[i + 2] - omega * step[i + 2] * (w2 + coupling[i + 2] * d0)
         y1, y2 = _rolling_pair(problem, i, (y1, y2), lam_n)
         d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        store_six(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+        store_six(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
         largest = max(largest, change)
     return largest
 

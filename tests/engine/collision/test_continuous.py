@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cardan.engine import Simulation
 from cardan.engine.collision.find_contacts import pose_all
 from cardan.engine.collision.narrow.conservative_advancement import comes_within
+from cardan.engine.step.find_contacts import keep_deflected
 from cardan.engine.world.model import BOX, CAPSULE, CONVEX, SPHERE
 from tests.engine.collision.reference import gap_by_search
 from tests.engine.collision.worlds import Solid, World, about
@@ -188,6 +189,31 @@ def test_a_spinning_rod_does_not_pass_a_plate(shape: str, hinged: bool) -> None:
 
 
 # -------------------------------------------------------------------- passing by
+
+
+def test_pairs_of_deflected_bodies_are_looked_at_again() -> None:
+    """The other pairs go where contacts were found for."""
+    ball = {"type": "sphere", "radius": 0.1}
+    balls = [
+        {"name": f"b{k}", "density": 1000.0, "position": [x, 0, 0], "shapes": [ball]}
+        for k, x in enumerate((0.0, 0.2005, 5.0, 5.2005))
+    ]
+    simulation = simulate(document(balls, gravity=[0, 0, 0]))
+    simulation.advance(1)
+    world = simulation.world
+    sweep, marked = world.collision.sweep, world.work.motion.deflected
+    pairs = [(0, 1), (1, 2), (2, 3)]
+    for one, last in ((0, 1), (2, 3), (3, 3)):
+        sweep.pair_a[:3], sweep.pair_b[:3] = zip(*pairs, strict=True)
+        sweep.pair_count[:] = 3, 5
+        marked[:] = 0
+        marked[[one, last]] = 1
+        keep_deflected(world)
+        kept = [pair for pair in pairs if one in pair or last in pair]
+        n = sweep.pair_count[0]
+        assert list(zip(sweep.pair_a[:n], sweep.pair_b[:n], strict=True)) == kept
+        # two found no room: they are not forgotten
+        assert sweep.pair_count[1] == n + 2
 
 
 @pytest.mark.parametrize("kind", BULLETS)

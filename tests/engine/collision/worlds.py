@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from cardan.engine.build.allocate import contact_arrays, empty_state
+from cardan.engine.build.allocate import empty_state
 from cardan.engine.build.forces import empty_forces
 from cardan.engine.build.joints import empty_joints
 from cardan.engine.build.mesh import build_mesh, mesh_arrays
@@ -17,6 +17,7 @@ from cardan.engine.build.options import build_options
 from cardan.engine.build.prescribed import joined
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.targets import TargetTable
+from cardan.engine.build.threads import contact_arrays
 from cardan.engine.build.triggers import build_triggers
 from cardan.engine.collision.find_contacts import broad_phase, narrow_phase, shortage
 from cardan.engine.collision.manifold.persistence import store_contacts

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cardan.engine.bodies.forces import elongation
+from cardan.engine.constraints.contacts import write_contacts
 from cardan.engine.constraints.force_elements import write_elements, write_line
 from cardan.engine.constraints.grab import write_grab
 from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
@@ -184,6 +185,7 @@ def test_contact_normals(shape: str, other: str) -> None:
     contacts.point_W[0] = 0.5 * (near["point_a"] + near["point_b"])
     contacts.normal_W[0], contacts.gap[0] = near["normal"], near["distance"]
     write_rows(sim.world)
+    write_contacts(sim.world, 0, 1)
     normal = rows.kind[: rows.count[0]].tolist().index(ROW_NORMAL)
     speed = row_speed(rows, normal, sim.state)
     ahead, behind = (at(sim, s * D, gap) for s in (1.0, -1.0))

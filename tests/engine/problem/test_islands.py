@@ -27,7 +27,16 @@ from tests.engine.solvers.problems import (
 ROWS = [
     name
     for name in Problem._fields
-    if name not in ("count", "friction_kind", "body_a", "body_b", "inverse_mass", "inverse_inertia")
+    if name
+    not in (
+        "number",
+        "count",
+        "friction_kind",
+        "body_a",
+        "body_b",
+        "inverse_mass",
+        "inverse_inertia",
+    )
     and name != "mobility"
 ]
 

@@ -40,7 +40,8 @@ class BoxSolution(NamedTuple):
 
 def make_newton(n: int) -> NewtonScratch:
     """Scratch of Newton for n rows."""
-    return NewtonScratch(np.zeros((n, n)), *(np.zeros(n) for _ in range(6)))
+    places = (np.zeros(n, np.int64) for _ in range(2))
+    return NewtonScratch(np.zeros((n, n)), *(np.zeros(n) for _ in range(6)), *places)
 
 
 def _jacobi(dp: DenseProblem, rules: StoppingRules, relaxation: float) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from cardan.engine.solvers.gradient.solve import Iteration, iterate
 from cardan.engine.solvers.sweeps.csr import Matrix
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System
 from cardan.engine.trees.arrays import no_mobility
+from cardan.engine.world.equations import DROP
 from cardan.engine.world.options import SolverMethod, SolverOptions
 from cardan.engine.world.problem import FRICTION_CONE, Problem
 from cardan.engine.world.report import Report
@@ -40,6 +41,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
     cap = capacity or n_rows
     nan = np.nan
     return Problem(
+        number=np.zeros(1, np.int64),
         count=np.array([n_rows, n_box, 0]),
         body_a=np.full(cap, -7),
         body_b=np.full(cap, -7),
@@ -238,8 +240,9 @@ def dense_scratch(cap, lemke=0):
     lanes = simd_arrays(cap + 2, cap, 2 * cap)
     graph, tree = graph_arrays(cap + 2, cap), no_mobility().tree
     dense = dense_arrays(cap, lemke, graph, lanes, iterated=cap, tree=tree)
-    for field in (*dense[:-3], *dense.lanes, *dense.graph, *dense.equations):
+    for field in (*dense[:-4], *dense.lanes[:-1], *dense.graph, *dense.equations, *dense.kept):
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
+    dense.kept.count[1] = DROP
     return dense
 
 

@@ -15,15 +15,10 @@ A load path through n bodies needs about n sweeps, without acceleration about n^
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
-from cardan.engine.solvers.sweeps.pgs import sweep_boxes, sweep_cone
 from cardan.engine.solvers.sweeps.simd.layout import LAM, LAYER, SCALES, W
-from cardan.engine.solvers.sweeps.simd.sweep import sweep_lanes
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +32,8 @@ SWEPT_ALONE, BEGUN_ALONE, CHANGE_ALONE, N_KEPT_ALONE = 0, 3, 4, 5
 # the same of a box row, in lanes.kept_boxes
 SWEPT_BOX, BEGUN_BOX, CHANGE_BOX, N_KEPT_BOX = 0, 1, 2, 3
 MOST_BETA = 5.0
+# in the place of beta: there is no sweep before to extrapolate from
+FIRST = -1.0
 # no extrapolation after a sweep with more than twice the squared change of the previous one
 WORSE = 4.0
 # level of a body not reached yet; fewest and most sweeps for the longest load path
@@ -94,20 +91,68 @@ def carry_layer(c: NDArray, kept: NDArray, beta: float, width: int) -> None:
 
 
 @kernel
-def begin(problem: Problem, lanes: Lanes) -> None:
-    """Store the impulses of all rows before the first sweep.
+def begin_groups(lanes: Lanes, first: int, end: int) -> None:
+    """Store the impulses of the groups [first, end) before the first sweep."""
+    for g in range(first, end):
+        at, m, width = lanes.layer[g], N_INVARIANTS * lanes.layers[g], lanes.width[g]
+        while at < lanes.begin[g + 1]:
+            begin_layer(lanes.data[at : at + LAYER], lanes.kept[m : m + N_INVARIANTS], width)
+            at += LAYER
+            m += N_INVARIANTS
+
+
+@kernel
+def compare_groups(lanes: Lanes, first: int, end: int) -> None:
+    """lanes.sums <- |f|^2 and <f, f of the last sweep> of each layer of the groups [first, end)."""
+    for g in range(first, end):
+        at, n, width = lanes.layer[g], lanes.layers[g], lanes.width[g]
+        while at < lanes.begin[g + 1]:
+            m = N_INVARIANTS * n
+            c, kept = lanes.data[at : at + LAYER], lanes.kept[m : m + N_INVARIANTS]
+            lanes.sums[n, 0], lanes.sums[n, 1] = compare_layer(c, kept, width)
+            at += LAYER
+            n += 1
+
+
+@kernel
+def carry_groups(lanes: Lanes, beta: float, first: int, end: int) -> None:
+    """Extrapolate the impulses of the groups [first, end); FIRST: keep them as they are."""
+    for g in range(first, end):
+        at, m, width = lanes.layer[g], N_INVARIANTS * lanes.layers[g], lanes.width[g]
+        while at < lanes.begin[g + 1]:
+            c, kept = lanes.data[at : at + LAYER], lanes.kept[m : m + N_INVARIANTS]
+            if beta == FIRST:
+                keep_layer(c, kept, width)
+            else:
+                carry_layer(c, kept, beta, width)
+            at += LAYER
+            m += N_INVARIANTS
+
+
+@kernel
+def carry_velocities(lanes: Lanes, v: NDArray, beta: float, first: int, end: int) -> None:
+    """Extrapolate the velocities of the bodies [first, end) of lanes.moving, as carry_groups.
+
+    Writes  v, lanes.speeds
+    """
+    for m in range(first, end):
+        i = lanes.moving[m]
+        for k in range(6):
+            x = v[i, k]
+            if beta != FIRST:
+                v[i, k] += beta * (x - lanes.speeds[i, k])
+            lanes.speeds[i, k] = x
+
+
+@kernel
+def begin_singly(problem: Problem, lanes: Lanes) -> None:
+    """Store the impulses before the first sweep of all rows that are not in lanes.
 
     Writes  lanes.kept, kept_boxes
     """
     for i in range(lanes.count[2]):
         lanes.kept_boxes[i, BEGUN_BOX] = problem.lam[i]
-    m = 0
-    for g in range(lanes.count[0]):
-        at, width = lanes.layer[g], lanes.width[g]
-        while at < lanes.begin[g + 1]:
-            begin_layer(lanes.data[at : at + LAYER], lanes.kept[m : m + N_INVARIANTS], width)
-            at += LAYER
-            m += N_INVARIANTS
+    m = N_INVARIANTS * lanes.layers[lanes.count[0]]
     for r in range(lanes.count[1]):
         lanes.kept[m + BEGUN_ALONE] = problem.lam[lanes.rest[r]]
         m += N_KEPT_ALONE
@@ -115,22 +160,20 @@ def begin(problem: Problem, lanes: Lanes) -> None:
 
 @kernel
 def compare(problem: Problem, lanes: Lanes) -> tuple[float, float]:
-    """|f|^2 and <f, f of the last sweep> of all rows; the second is void after the first sweep."""
+    """|f|^2 and <f, f of the last sweep> of all rows; the second is void after the first sweep.
+
+    Reads   lanes.sums
+    """
     squared, both = 0.0, 0.0
     for i in range(lanes.count[2]):
         change = problem.lam[i] - lanes.kept_boxes[i, BEGUN_BOX]
         squared += problem.diagonal[i] * change * change
         both += problem.diagonal[i] * change * lanes.kept_boxes[i, CHANGE_BOX]
-    m = 0
-    for g in range(lanes.count[0]):
-        at, width = lanes.layer[g], lanes.width[g]
-        while at < lanes.begin[g + 1]:
-            c, kept = lanes.data[at : at + LAYER], lanes.kept[m : m + N_INVARIANTS]
-            more = compare_layer(c, kept, width)
-            squared += more[0]
-            both += more[1]
-            at += LAYER
-            m += N_INVARIANTS
+    layers = lanes.layers[lanes.count[0]]
+    for n in range(layers):
+        squared += lanes.sums[n, 0]
+        both += lanes.sums[n, 1]
+    m = N_INVARIANTS * layers
     for r in range(lanes.count[1]):
         i = lanes.rest[r]
         change = problem.lam[i] - lanes.kept[m + BEGUN_ALONE]
@@ -141,44 +184,25 @@ def compare(problem: Problem, lanes: Lanes) -> tuple[float, float]:
 
 
 @kernel
-def carry_boxes(problem: Problem, lanes: Lanes, beta: float, is_first: bool) -> None:
-    """Extrapolate the impulses of the box rows.
+def carry_singly(problem: Problem, lanes: Lanes, beta: float) -> None:
+    """Extrapolate the impulses of all rows that are not in lanes, as carry_groups.
 
-    Writes  problem.lam, lanes.kept_boxes
+    Writes  problem.lam, lanes.kept, kept_boxes
     """
     for i in range(lanes.count[2]):
         kept, x = lanes.kept_boxes[i], problem.lam[i]
         kept[CHANGE_BOX] = x - kept[BEGUN_BOX]
-        if not is_first:
+        if beta != FIRST:
             problem.lam[i] += beta * (x - kept[SWEPT_BOX])
         kept[SWEPT_BOX] = x
         kept[BEGUN_BOX] = problem.lam[i]
-
-
-@kernel
-def carry_impulses(problem: Problem, lanes: Lanes, beta: float, is_first: bool) -> None:
-    """Extrapolate all impulses.
-
-    Writes  lanes.data, kept, kept_boxes; problem.lam of lanes.rest and box rows
-    """
-    carry_boxes(problem, lanes, beta, is_first)
-    m = 0
-    for g in range(lanes.count[0]):
-        at, width = lanes.layer[g], lanes.width[g]
-        while at < lanes.begin[g + 1]:
-            c, kept = lanes.data[at : at + LAYER], lanes.kept[m : m + N_INVARIANTS]
-            if is_first:
-                keep_layer(c, kept, width)
-            else:
-                carry_layer(c, kept, beta, width)
-            at += LAYER
-            m += N_INVARIANTS
+    m = N_INVARIANTS * lanes.layers[lanes.count[0]]
     for r in range(lanes.count[1]):
         i = lanes.rest[r]
         lanes.kept[m + CHANGE_ALONE] = problem.lam[i] - lanes.kept[m + BEGUN_ALONE]
         for k in range(3):
             x = problem.lam[i + k]
-            if not is_first:
+            if beta != FIRST:
                 problem.lam[i + k] += beta * (x - lanes.kept[m + SWEPT_ALONE + k])
             lanes.kept[m + SWEPT_ALONE + k] = x
         lanes.kept[m + BEGUN_ALONE] = problem.lam[i]
@@ -186,38 +210,14 @@ def carry_impulses(problem: Problem, lanes: Lanes, beta: float, is_first: bool) 
 
 
 @kernel
-def carry_velocities(lanes: Lanes, v: NDArray, n: int, beta: float, is_first: bool) -> None:
-    """Extrapolate the velocities of the first n bodies of lanes.moving, as carry_impulses.
-
-    Writes  v, lanes.speeds
-    """
-    for m in range(n):
-        i = lanes.moving[m]
-        for k in range(6):
-            x = v[i, k]
-            if not is_first:
-                v[i, k] += beta * (x - lanes.speeds[i, k])
-            lanes.speeds[i, k] = x
-
-
-@kernel
-def carry_on(problem: Problem, lanes: Lanes, v: NDArray, n_moving: int, before: float) -> float:
-    """Compute the start of the next sweep.
-
-    before: |f|^2 of the previous sweep, negative after the first. Returns |f|^2 of this sweep.
-
-    Writes  lanes.data, kept, kept_boxes, speeds; problem.lam of lanes.rest and box rows; v
-    """
-    squared, both = compare(problem, lanes)
-    is_first = before < 0.0
-    beta = 0.0
-    if not is_first and squared <= WORSE * before:
-        apart = squared - 2.0 * both + before
-        if apart > 0.0:
-            beta = min(max((both - squared) / apart, 0.0), MOST_BETA)
-    carry_impulses(problem, lanes, beta, is_first)
-    carry_velocities(lanes, v, n_moving, beta, is_first)
-    return squared
+def beta_of(squared: float, both: float, before: float) -> float:
+    """The share of the extrapolation; FIRST after the first sweep, when `before` is negative."""
+    if before < 0.0:
+        return FIRST
+    apart = squared - 2.0 * both + before
+    if squared > WORSE * before or apart <= 0.0:
+        return 0.0
+    return float(min(max((both - squared) / apart, 0.0), MOST_BETA))
 
 
 @kernel
@@ -285,47 +285,3 @@ def sweeps_for(way: int, n: int) -> int:
     if way == 0:
         return GROUNDLESS_SWEEPS
     return min(LEAST_SWEEPS + 3 * way // 4 + SLENDER * way * way // n, MOST_SWEEPS)
-
-
-@kernel
-def sweep_accelerated(
-    problem: Problem,
-    lanes: Lanes,
-    n: int,
-    v: NDArray,
-    rules: StoppingRules,
-    busy: float,
-) -> tuple[int, int]:
-    """Sweep the box rows and the n listed contacts; return STOPPED_..., sweeps.
-
-    With max_iterations = 0 their number is chosen from the load paths; where the first sweep
-    changes more than `busy` [m/s] there are more, which end at a larger change.
-
-    Reads   v   M^-1 J^T lam
-    Writes  lanes.data, problem.lam of lanes.rest and box rows, v; lanes scratch
-    Source  Anderson 1965; decision 0126
-    Check   tests/engine/solvers/sweeps/test_anderson.py
-    """
-    begin(problem, lanes)
-    n_moving, done, most = 0, 0, rules.max_iterations
-    before = -1.0
-    while True:
-        change = sweep_boxes(problem, v, lanes.count[2], 1.0)
-        change = max(change, sweep_lanes(lanes, v, 1.0))
-        for r in range(lanes.count[1]):
-            change = max(change, sweep_cone(problem, v, lanes.rest[r], 1.0))
-        done += 1
-        status = rule_that_applies(rules, inf, change)
-        if status != GOES_ON:
-            return status, done
-        if done == 1:
-            n_moving = list_moving(problem, lanes, n)
-            if most == 0:
-                most = sweeps_for(longest_way(problem, lanes, n, n_moving), n)
-                most = max(most, JOINT_SWEEPS) if lanes.count[2] > 0 else most
-                if change > busy:
-                    most = max(most, BUSY_SWEEPS)
-                    rules = StoppingRules(0, -1.0, max(rules.step, CALM * busy))
-        if done >= most:
-            return STOPPED_MAX_ITERATIONS, done
-        before = carry_on(problem, lanes, v, n_moving, before)

@@ -19,6 +19,7 @@ from cardan.engine.solvers.sweeps.simd.layout import (
     POINTS,
     ROUND_SHARED,
     SHARED,
+    VECTOR,
     W,
 )
 
@@ -143,20 +144,47 @@ def place_groups(problem: Problem, lanes: Lanes) -> None:
 
     Reads   lanes.start   pairs of each key
     Writes  lanes.start   their first lane
-            lanes.begin, layer, width, count; row, body_a, body_b
+            lanes.colour, begin, layer, layers, width, used, count; row, body_a, body_b
     """
     world = problem.inverse_mass.shape[0] - 1
-    groups, at = 0, 0
+    groups, at, layers = 0, 0, 0
     for colour in range(COLOURS):
+        lanes.colour[colour] = groups
         groups = place_colour(lanes, colour, groups)
+    lanes.colour[COLOURS] = groups
     for g in range(groups):
         lanes.begin[g] = at
         lanes.layer[g] += at
+        lanes.layers[g] = layers
+        layers += lanes.begin[g + 1] // LAYER
         at = lanes.layer[g] + lanes.begin[g + 1]
         lanes.width[g] = HALF
+        for k in range(POINTS):
+            lanes.used[g * POINTS + k] = 0
     lanes.begin[groups] = at
+    lanes.layers[groups] = layers
     for lane in range(groups * W):
         lanes.body_a[lane] = world
         lanes.body_b[lane] = world
         lanes.row[lane * POINTS] = -1
     lanes.count[0] = groups
+
+
+@kernel
+def place_pairs(lanes: Lanes, pairs: int) -> None:
+    """Give each pair a lane of its colour, in order.
+
+    Writes  lanes.place, start, width, used
+    """
+    for p in range(pairs):
+        key = lanes.key[p]
+        lanes.place[p] = -1
+        if key < COLOURS * KINDS:
+            lane = lanes.start[key]
+            lanes.place[p] = lane
+            lanes.start[key] = lane + 1
+            if lane % W >= HALF:
+                lanes.width[lane // W] = W
+            used, layer = (lane % W // VECTOR + 1) * VECTOR, lane // W * POINTS
+            for k in range(layer, layer + lanes.first[p + 1] - lanes.first[p]):
+                lanes.used[k] = max(lanes.used[k], used)

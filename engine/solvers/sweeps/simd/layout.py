@@ -16,14 +16,15 @@ one layer for each point. Field f of lane l is at offset f W + l:
     SCALES    D_n, larger diagonal of the tangents: impulses times these are velocities
 
 Lanes beyond width[g] (HALF where that suffices) are undefined. Groups have sixteen lanes because
-the operations on the second eight are independent of the first.
+the operations on the second eight are independent of the first. Few pairs of a heap have four
+points: of layer k only used[POINTS g + k] lanes are swept, VECTOR of them by an instruction.
 
 The layout is compact because memory bandwidth bounds a sweep over many contacts: a contact of balls
 takes 30 numbers, one of four between two boxes 22; rows and their products with inverse masses
 would take 61.
 """
 
-W, HALF, POINTS = 16, 8, 4
+W, HALF, VECTOR, POINTS = 16, 8, 4, 4
 AXES, MASSES, APART, MU, INERTIA = 0, 6, 8, 11, 12
 ARM, STEPS, COUPLING, BIAS, LAM, CFM, SCALES, N_FIELDS = 0, 3, 5, 7, 10, 13, 14, 16
 ROUND_SHARED, SHARED, LAYER = W * (INERTIA + 2), W * (INERTIA + 12), W * N_FIELDS

@@ -17,18 +17,20 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.solvers.sweeps.pgs import project_contact, write_block
-from cardan.engine.solvers.sweeps.simd.colouring import colour_pairs, find_pairs, place_groups
+from cardan.engine.solvers.sweeps.simd.colouring import (
+    colour_pairs,
+    find_pairs,
+    place_groups,
+    place_pairs,
+)
 from cardan.engine.solvers.sweeps.simd.layout import (
     APART,
     ARM,
     AXES,
     BIAS,
     CFM,
-    COLOURS,
     COUPLING,
-    HALF,
     INERTIA,
-    KINDS,
     LAM,
     LAYER,
     MASSES,
@@ -243,51 +245,54 @@ def fill_lane(problem: Problem, lanes: Lanes, lane: int, first: int, points: int
 
 
 @kernel
-def fill_lanes(problem: Problem, lanes: Lanes, pairs: int) -> bool:
-    """Write all pairs in order to lanes; return False if a contact is not a point contact.
+def fill_pairs(problem: Problem, lanes: Lanes, first: int, end: int) -> None:
+    """Write the pairs [first, end) to their lanes.
 
-    In this order rows are read sequentially, and the written lines, the next lane of each colour,
-    are in the cache.
-
-    Writes  lanes.start, width
+    Writes  lanes.odd = 1 if a contact is not a point contact
     """
-    is_contact = True
-    for p in range(pairs):
-        key = lanes.key[p]
-        if key >= COLOURS * KINDS:
+    for p in range(first, end):
+        if lanes.place[p] < 0:
             continue
-        lane = lanes.start[key]
-        lanes.start[key] = lane + 1
-        if lane % W >= HALF:
-            lanes.width[lane // W] = W
-        first = lanes.first[p]
-        points = lanes.first[p + 1] - first
-        is_contact = fill_lane(problem, lanes, lane, first, points) and is_contact
+        c = lanes.first[p]
+        if not fill_lane(problem, lanes, lanes.place[p], c, lanes.first[p + 1] - c):
+            lanes.odd[0] = 1
+
+
+@kernel
+def clear_empty_lanes(lanes: Lanes) -> None:
+    """Clear the lanes of groups that no pair has."""
     for g in range(lanes.count[0]):
         for l in range(lanes.width[g]):
             if lanes.row[(g * W + l) * POINTS] < 0:
                 clear_group_lane(lanes, g, l)
-    return is_contact
 
 
 @kernel
-def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
-    """Colour the pairs of n listed contacts and copy them into lanes, or leave all to `rest`.
+def lay_out(problem: Problem, lanes: Lanes, n: int) -> int:
+    """Colour the pairs of n listed contacts and give each a lane; return their number.
 
     Reads   lanes.listed
-    Writes  lanes; problem.lam into its set; for `rest` scratch like pgs.write_steps
-    Check   tests/engine/solvers/sweeps/test_simd.py
+    Writes  lanes, but no numbers of contacts
     """
     lanes.count[0] = 0
     lanes.count[1] = 0
     lanes.count[2] = 0
+    lanes.odd[0] = 0
     pairs = find_pairs(problem, lanes, n)
     colour_pairs(problem, lanes, pairs)
     place_groups(problem, lanes)
-    coloured = fill_lanes(problem, lanes, pairs)
-    if not coloured:
+    place_pairs(lanes, pairs)
+    return pairs
+
+
+@kernel
+def leave_odd(problem: Problem, lanes: Lanes, n: int) -> None:
+    """Leave all contacts to `rest` where one is not a point contact; project those in `rest`."""
+    if lanes.odd[0] == 1:
         lanes.count[0] = 0
         lanes.count[1] = n
+        lanes.colour[:] = 0
+        lanes.layers[0] = 0
         for c in range(n):
             lanes.rest[c] = lanes.listed[c]
     for r in range(lanes.count[1]):
@@ -296,9 +301,9 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
 
 
 @kernel
-def store_lanes(problem: Problem, lanes: Lanes) -> None:
-    """Copy impulses of the lanes to problem.lam, their BIAS fields to problem.w."""
-    for g in range(lanes.count[0]):
+def store_groups(problem: Problem, lanes: Lanes, first: int, end: int) -> None:
+    """Copy impulses of the groups [first, end) to problem.lam, their BIAS fields to problem.w."""
+    for g in range(first, end):
         for l in range(lanes.width[g]):
             at, row = lanes.layer[g] + l, (g * W + l) * POINTS
             while at < lanes.begin[g + 1] and lanes.row[row] >= 0:

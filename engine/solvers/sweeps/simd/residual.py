@@ -97,30 +97,21 @@ def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
 
 
 @fast_kernel
-def measure_lanes(lanes: Lanes, v: NDArray) -> tuple[float, float]:
-    """Largest natural map and largest Coulomb error of all lanes [m/s].
+def measure_groups(lanes: Lanes, v: NDArray, first: int, end: int) -> None:
+    """Measure the groups [first, end).
 
-    Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam
-    Writes  lanes.data: w in the place of the biases, so that lanes must be loaded to sweep again
-    Check   tests/engine/solvers/sweeps/test_simd.py
+    Writes  lanes.data: w in the place of the biases, so that lanes must be loaded to sweep again;
+            crew.sides: the largest errors of each lane so far
     """
-    u, data = lanes.sides, lanes.data
-    for l in range(W):
-        u[l + WORST] = 0.0
-        u[l + (WORST + W)] = 0.0
-    for g in range(lanes.count[0]):
+    u, data = lanes.crew.sides, lanes.data
+    for g in range(first, end):
         width = lanes.width[g]
-        # as in push_lanes
+        # as in push_groups
         if width > W:
-            break
-        load_sides(lanes, v, g)
+            return
+        load_sides(lanes, v, u, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
         while at < lanes.begin[g + 1]:
             measure_layer(data[at : at + LAYER], s, u, width)
             at += LAYER
-    natural, cone = 0.0, 0.0
-    for l in range(W):
-        natural = natural if u[l + WORST] <= natural else u[l + WORST]
-        cone = cone if u[l + (WORST + W)] <= cone else u[l + (WORST + W)]
-    return natural, cone

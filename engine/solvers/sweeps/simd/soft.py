@@ -19,7 +19,12 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.solvers.sweeps.simd.layout import BIAS, CFM, LAM, LAYER, POINTS, SCALES, STEPS, W
-from cardan.engine.solvers.sweeps.simd.sweep import along, contact_velocity, frame, load_sides
+from cardan.engine.solvers.sweeps.simd.sweep import (
+    along,
+    contact_velocity,
+    frame,
+    load_sides,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +127,7 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
 
     Writes  lanes.data, steps.lanes
     """
-    u = lanes.sides
+    u = lanes.crew.sides
     scalars = (soft.h, soft.rate, soft.fastest)
     of = 0
     for g in range(lanes.count[0]):
@@ -130,7 +135,7 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
         # as in sweep.push_lanes
         if width > W:
             return
-        load_sides(lanes, steps.moved, g)
+        load_sides(lanes, steps.moved, u, g)
         at = lanes.layer[g]
         shared = lanes.data[lanes.begin[g] : at]
         while at < lanes.begin[g + 1]:

@@ -9,11 +9,18 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.operator import add_impulse, first_dependent, row_velocity
 from cardan.engine.problem.residual import contact_errors, larger
 from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
+from cardan.engine.solvers.sweeps.joints import write_joints
 from cardan.engine.solvers.sweeps.pgs import sweep_cone, write_box_steps
 from cardan.engine.solvers.sweeps.simd.layout import W
-from cardan.engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
-from cardan.engine.solvers.sweeps.simd.residual import measure_lanes
-from cardan.engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
+from cardan.engine.solvers.sweeps.simd.packing import clear_empty_lanes, lay_out, leave_odd
+from cardan.engine.solvers.sweeps.simd.work import (
+    FILL,
+    STORE,
+    do_work,
+    measure_lanes,
+    push_lanes,
+    sweep_lanes,
+)
 from cardan.engine.world.problem import BIAS_APPLIED
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
@@ -75,7 +82,7 @@ def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
         clear_velocity(v, problem.body_a[i], problem.body_b[i])
     for i in range(lanes.count[2]):
         clear_velocity(v, problem.body_a[i], problem.body_b[i])
-    push_lanes(lanes, v)
+    push_lanes(problem, lanes, v)
     for i in range(lanes.count[2]):
         add_impulse(problem, i, problem.lam[i], v)
     for r in range(lanes.count[1]):
@@ -84,12 +91,26 @@ def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
 
 
 @kernel
+def load_lanes(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
+    """Colour the pairs of n listed contacts and copy them into lanes, or leave all to `rest`.
+
+    Reads   lanes.listed
+    Writes  lanes; problem.lam into its set; for `rest` scratch like pgs.write_steps
+    Check   tests/engine/solvers/sweeps/test_simd.py
+    """
+    pairs = lay_out(problem, lanes, n)
+    do_work(problem, lanes, v, FILL, 0, pairs)
+    clear_empty_lanes(lanes)
+    leave_odd(problem, lanes, n)
+
+
+@kernel
 def start_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
     """Load the n listed contacts into lanes; v = M^-1 J^T lam of their guesses.
 
     Writes  lanes, problem.lam into its set; v
     """
-    load_lanes(problem, lanes, n)
+    load_lanes(problem, lanes, n, v)
     start_velocities(problem, lanes, v)
 
 
@@ -101,9 +122,10 @@ def start_mixed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
 
     Writes  lanes, problem.lam into its set; problem.w of the box rows: steps; v
     """
-    load_lanes(problem, lanes, n)
+    load_lanes(problem, lanes, n, v)
     lanes.count[2] = first_dependent(problem)
     write_box_steps(problem, lanes.count[2])
+    write_joints(problem, lanes)
     start_velocities(problem, lanes, v)
 
 
@@ -137,7 +159,7 @@ def sweep_listed(
     """
     start_listed(problem, lanes, n, v)
     for k in range(rules.max_iterations):
-        change = sweep_lanes(lanes, v, relaxation)
+        change = sweep_lanes(problem, lanes, v, relaxation)
         for r in range(lanes.count[1]):
             change = max(change, sweep_cone(problem, v, lanes.rest[r], relaxation))
         status = rule_that_applies(rules, inf, change)
@@ -155,8 +177,8 @@ def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, f
     Check   tests/engine/solvers/sweeps/test_simd.py
     """
     start_velocities(problem, lanes, v)
-    worst, coulomb = measure_lanes(lanes, v)
-    store_lanes(problem, lanes)
+    worst, coulomb = measure_lanes(problem, lanes, v)
+    do_work(problem, lanes, v, STORE, 0, lanes.count[0])
     for r in range(lanes.count[1]):
         for i in range(lanes.rest[r], lanes.rest[r] + 3):
             problem.w[i] = row_velocity(problem, v, i)

@@ -32,6 +32,7 @@ from cardan.engine.solvers.sweeps.simd.layout import (
     LAYER,
     MASSES,
     MU,
+    POINTS,
     ROUND_SHARED,
     SCALES,
     STEPS,
@@ -56,21 +57,21 @@ Frame = tuple[Triple, Triple, Triple]
 
 
 @fast_kernel
-def load_sides(lanes: Lanes, v: NDArray, g: int) -> None:
+def load_sides(lanes: Lanes, v: NDArray, u: NDArray, g: int) -> None:
     """Load the velocities of the bodies of a group into lanes."""
     for l in range(0, lanes.width[g], HALF):
         first = g * W + l
-        load_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
-        load_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
+        load_rows(v, lanes.body_a[first : first + HALF], u, SIDE_A + l)
+        load_rows(v, lanes.body_b[first : first + HALF], u, SIDE_B + l)
 
 
 @fast_kernel
-def store_sides(lanes: Lanes, v: NDArray, g: int) -> None:
+def store_sides(lanes: Lanes, v: NDArray, u: NDArray, g: int) -> None:
     """Store the velocities of a group to its bodies."""
     for l in range(0, lanes.width[g], HALF):
         first = g * W + l
-        store_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
-        store_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
+        store_rows(v, lanes.body_a[first : first + HALF], u, SIDE_A + l)
+        store_rows(v, lanes.body_b[first : first + HALF], u, SIDE_B + l)
 
 
 @inlined_kernel
@@ -239,47 +240,41 @@ def push_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
 
 
 @fast_kernel
-def push_lanes(lanes: Lanes, v: NDArray) -> None:
-    """v += M^-1 J^T lam of all lanes."""
-    u, data = lanes.sides, lanes.data
-    for g in range(lanes.count[0]):
+def push_groups(lanes: Lanes, v: NDArray, first: int, end: int) -> None:
+    """v += M^-1 J^T lam of the groups [first, end)."""
+    u, data = lanes.crew.sides, lanes.data
+    for g in range(first, end):
         width = lanes.width[g]
         # never taken; the bound lets the compiler exclude index overflow
         if width > W:
             return
-        load_sides(lanes, v, g)
+        load_sides(lanes, v, u, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
         while at < lanes.begin[g + 1]:
             push_layer(data[at : at + LAYER], s, u, width)
             at += LAYER
-        store_sides(lanes, v, g)
+        store_sides(lanes, v, u, g)
 
 
 @fast_kernel
-def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
-    """Sweep all groups once; return the largest D |change| [m/s].
+def sweep_groups(lanes: Lanes, v: NDArray, omega: float, first: int, end: int) -> None:
+    """Sweep the groups [first, end) once.
 
-    Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam; a static body's is 0 and stays so
-    Source  decision 0122
-    Check   tests/engine/solvers/sweeps/test_simd.py
+    Writes  crew.sides: the largest D |change| of each lane so far
+            v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam, 0 of static bodies
     """
-    u, data = lanes.sides, lanes.data
-    for l in range(W):
-        u[l + WORST] = 0.0
-    for g in range(lanes.count[0]):
-        width = lanes.width[g]
-        # as in push_lanes
-        if width > W:
-            break
-        load_sides(lanes, v, g)
-        at = lanes.layer[g]
+    u, data = lanes.crew.sides, lanes.data
+    for g in range(first, end):
+        load_sides(lanes, v, u, g)
+        at, layer = lanes.layer[g], g * POINTS
         s = data[lanes.begin[g] : at]
         while at < lanes.begin[g + 1]:
+            width = lanes.used[layer]
+            # as in push_groups
+            if width > W:
+                return
             sweep_layer(data[at : at + LAYER], s, u, omega, width)
             at += LAYER
-        store_sides(lanes, v, g)
-    largest = 0.0
-    for l in range(W):
-        largest = u[l + WORST] if u[l + WORST] > largest else largest
-    return largest
+            layer += 1
+        store_sides(lanes, v, u, g)

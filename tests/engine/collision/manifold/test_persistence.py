@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cardan.engine.build.allocate import contact_arrays, contact_cache
+from cardan.engine.build.allocate import contact_cache
+from cardan.engine.build.threads import contact_arrays
 from cardan.engine.collision.manifold.persistence import match_contacts, move_cached
 from cardan.engine.world.state import ContactCache
 from tests.engine.collision.worlds import Solid, World

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cardan.engine.solvers.direct.dense_problem import DenseProblem, project_guess, write_velocities
-from cardan.engine.solvers.newton.semismooth import newton, write_derivative, write_natural_map
+from cardan.engine.solvers.newton.natural_map import write_natural_map
+from cardan.engine.solvers.newton.semismooth import newton, write_system
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from cardan.engine.world.report import STOPPED_TOLERANCE
 from tests.engine.solvers.box_lcp import make_newton
@@ -37,8 +38,12 @@ def test_matrix_is_the_derivative(kind, seed, followers):
     dp = random_problem(seed, kind, n_box=n_box, followers=followers)
     scratch = make_newton(dp.n)
     write_velocities(dp)
-    write_derivative(dp, scratch.M, 0.0)
-    M, start, step = scratch.M.copy(), dp.lam.copy(), 1e-7
+    write_natural_map(dp, scratch.F)
+    m = write_system(dp, scratch, 0.0)
+    free, F = scratch.free[:m].copy(), scratch.F.copy()
+    M, right, held = scratch.M[:m, :m].copy(), scratch.w[:m].copy(), scratch.step.copy()
+    start, step = dp.lam.copy(), 1e-7
+    columns = []
     for j in range(dp.n):
         ends = []
         for sign in (1, -1):
@@ -47,7 +52,15 @@ def test_matrix_is_the_derivative(kind, seed, followers):
             write_velocities(dp)
             write_natural_map(dp, scratch.F)
             ends.append(scratch.F.copy())
-        np.testing.assert_allclose((ends[0] - ends[1]) / (2 * step), M[:, j], atol=2e-6)
+        columns.append((ends[0] - ends[1]) / (2 * step))
+    dF = np.array(columns).T
+    is_held = np.ones(dp.n, bool)
+    is_held[free] = False
+    assert is_held.any()
+    np.testing.assert_allclose(dF[is_held], np.eye(dp.n)[is_held], atol=2e-6)
+    np.testing.assert_allclose(dF[np.ix_(free, free)], M, atol=2e-6)
+    np.testing.assert_array_equal(held[is_held], F[is_held])
+    np.testing.assert_allclose(F[free] - dF[free] @ held, right, atol=2e-6)
 
 
 @pytest.mark.parametrize("followers", [0, 1])

@@ -8,10 +8,11 @@ import pytest
 from cardan.engine.build.simd import simd_arrays
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.simd.layout import LAYER, POINTS, ROUND_SHARED, W
-from cardan.engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
+from cardan.engine.solvers.sweeps.simd.layout import LAYER, POINTS, ROUND_SHARED, VECTOR, W
+from cardan.engine.solvers.sweeps.simd.packing import store_groups
 from cardan.engine.solvers.sweeps.simd.solver import (
     list_contacts,
+    load_lanes,
     measure_listed,
     sweep_listed,
 )
@@ -32,14 +33,14 @@ def sweep_all(problem, lanes, v, rules, relaxation=1.0):
     """All contacts in the order of their colours, impulses back in the problem."""
     assert problem.count[1] == 0, "boxes are swept beside them"
     found = sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules, relaxation)
-    store_lanes(problem, lanes)
+    store_groups(problem, lanes, 0, int(lanes.count[0]))
     return found
 
 
 def garbage_lanes(problem):
     """Room for all contacts, full of nonsense."""
     lanes = simd_arrays(len(problem.inverse_mass), int(np.diff(problem.count[1::-1])[0]) // 3, 0)
-    for field in lanes:
+    for field in lanes[:-1]:
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return lanes
 
@@ -70,7 +71,7 @@ def in_order(problem, normals):
 def test_no_group_moves_a_body_twice(name):
     problem = PILES[name]()
     lanes = garbage_lanes(problem)
-    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    load_lanes(problem, lanes, list_contacts(problem, lanes), velocity_scratch(problem))
     assert lanes.count[1] == 0
     used = placed(lanes)
     contacts = np.arange(problem.count[1], problem.count[0], 3)
@@ -80,6 +81,21 @@ def test_no_group_moves_a_body_twice(name):
         bodies = np.concatenate([problem.body_a[rows], problem.body_b[rows]])
         bodies = bodies[problem.inverse_mass[bodies] > 0.0]
         assert len(set(bodies)) == len(bodies)
+
+
+@pytest.mark.parametrize("name", PILES)
+def test_lanes_of_a_layer_are_swept_as_far_as_it_has_contacts(name):
+    problem = PILES[name]()
+    lanes = garbage_lanes(problem)
+    load_lanes(problem, lanes, list_contacts(problem, lanes), velocity_scratch(problem))
+    layers = [
+        g * POINTS + k
+        for g in range(lanes.count[0])
+        for k in range((lanes.begin[g + 1] - lanes.layer[g]) // LAYER)
+    ]
+    for rows, used in zip(placed(lanes), lanes.used[layers], strict=True):
+        last = np.flatnonzero(rows >= 0).max()
+        assert used == (last // VECTOR + 1) * VECTOR
 
 
 @pytest.mark.parametrize("name", PILES)
@@ -102,7 +118,7 @@ def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
 def test_groups_are_round_where_all_their_bodies_are():
     problem = PILES["both"]()
     lanes = garbage_lanes(problem)
-    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    load_lanes(problem, lanes, list_contacts(problem, lanes), velocity_scratch(problem))
     kinds = set()
     for g in range(lanes.count[0]):
         bodies = np.concatenate([lanes.body_a[g * W : g * W + W], lanes.body_b[g * W : g * W + W]])
@@ -117,7 +133,7 @@ def test_points_of_a_pair_share_a_lane():
     """Boxes upon each other meet in four points: as many layers."""
     problem = tower(5, push=0.3)
     lanes = garbage_lanes(problem)
-    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    load_lanes(problem, lanes, list_contacts(problem, lanes), velocity_scratch(problem))
     first = placed(lanes)[:POINTS, 0]
     assert list(first - first[0]) == [0, 3, 6, 9]
 
@@ -161,7 +177,7 @@ def test_rows_that_are_no_point_contacts_are_swept_one_by_one(column):
     problem.J_b[31, column] += 1e-6
     lanes = garbage_lanes(problem)
     n = list_contacts(problem, lanes)
-    load_lanes(problem, lanes, n)
+    load_lanes(problem, lanes, n, velocity_scratch(problem))
     assert list(lanes.count) == [0, n, 0]
     assert list(lanes.rest[:n]) == list(lanes.listed[:n])
 

@@ -1,0 +1,159 @@
+"""What dampers make bodies forget: how fast an error of their motion dies out by itself.
+
+A coordinate of a joint with stiffness k and damping d, and inertia m behind it, forgets an error
+with d/2m, where it is overdamped with k/d: then nothing adds up over a run. Gravity may act as a
+negative stiffness of up to m g r. Half of that rate is counted, as a chain of such joints is
+slower than each is alone. A joint that a rigid drive prescribes leaves no error of its own at all.
+
+A body forgets what is wrong relative to the one that carries it, whose own error is judged there.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.build.inverse_mass import LOOSE, locked_inverse_mass
+from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.mobility import prescribed_bodies, wholly_driven
+from cardan.engine.build.rotations import turn
+from cardan.engine.build.sides import Side, sides_of_joints
+from cardan.engine.world.model import (
+    DYNAMIC,
+    FIXED,
+    FORCE_SPRING,
+    HINGE,
+    MOTOR_POSITION,
+    SLIDER,
+    Model,
+)
+from cardan.engine.world.state import State
+
+Array = NDArray[np.float64]
+
+# share of the rate of a coordinate alone that is counted
+COUNTED = 0.5
+
+
+def weight_stiffness(model: Model, state: State, place: Place, j: int, side: Side) -> float:
+    """The most by which the weight of a side may push hinge j out of place [N m/rad]."""
+    joints, g = model.joints, state.gravity_W
+    line = turn(place.q[joints.body_a[j]], joints.axis_A[j])
+    anchor = place.p[joints.body_b[j]] + turn(place.q[joints.body_b[j]], joints.anchor_B[j])
+    arm = side.centre() - anchor
+    across, pull = arm - (arm @ line) * line, g - (g @ line) * line
+    return side.mass * float(np.linalg.norm(across) * np.linalg.norm(pull))
+
+
+def element_laws(model: Model, place: Place, j: int) -> tuple[float, float]:
+    """Stiffness and damping along slider j of springs between its two bodies [N/m, N s/m]."""
+    joints, forces = model.joints, model.forces
+    a, b = int(joints.body_a[j]), int(joints.body_b[j])
+    line, total = turn(place.q[a], joints.axis_A[j]), np.zeros(2)
+    for f in np.flatnonzero(forces.kind == FORCE_SPRING).tolist():
+        c, d = int(forces.body_a[f]), int(forces.body_b[f])
+        if {a, b} != {c, d} or forces.stiffness[f, 1:].any():
+            continue
+        ends = [place.p[e] + turn(place.q[e], r[f]) for e, r in
+                ((c, forces.anchor_A), (d, forces.anchor_B))]  # fmt: skip
+        way = ends[1] - ends[0]
+        length = float(np.linalg.norm(way))
+        share = (float(way @ line) / length) ** 2 if length > 0.0 else 0.0
+        total += share * np.array([forces.stiffness[f, 0], forces.damping[f]])
+    return float(total[0]), float(total[1])
+
+
+def forgetting_rate(model: Model, state: State, place: Place, j: int, sides: list[Side]) -> float:
+    """How fast the coordinate of joint j, in no loop, forgets an error [1/s]; 0: never.
+
+    Of hinges and sliders alone. A drive at its largest force damps nothing: see BOUND_STEP.
+    """
+    joints = model.joints
+    k, d = float(joints.spring_k[j, 0]), float(joints.spring_damping[j] + joints.damping[j])
+    uneven = bool(joints.spring_k[j, 1:].any())
+    if joints.motor_kind[j, 0] == MOTOR_POSITION and joints.motor_stiffness[j, 0].any():
+        k, d = k + joints.motor_stiffness[j, 0, 0], d + joints.motor_damping[j, 0]
+        uneven |= bool(joints.motor_stiffness[j, 0, 1:].any())
+    if joints.kind[j] == SLIDER:
+        more = element_laws(model, place, j)
+        k, d = k + more[0], d + more[1]
+    if uneven or not d > 0.0:
+        return 0.0
+    inverse = locked_inverse_mass(joints, place, (j, 0), sides)
+    inverse /= 1.0 + joints.armature[j] * inverse
+    if joints.kind[j] == HINGE:
+        k -= sum(weight_stiffness(model, state, place, j, side) for side in sides)
+    return COUNTED * max(min(0.5 * d * inverse, k / d), 0.0)
+
+
+def forgetting_joints(model: Model, state: State) -> Array:
+    """(j,) 1/s: how fast the motion that each joint leaves free forgets; 0: never, inf: there is
+    none, or a rigid drive prescribes it."""
+    joints, place = model.joints, Place(state.p_WB, state.q_WB)
+    found = np.where((joints.kind == FIXED) | wholly_driven(joints), np.inf, 0.0)
+    # what triggers change, or what may break, is not known at the start
+    if len(model.triggers.kind) > 0:
+        return np.zeros(len(joints.kind))
+    damped = np.isin(joints.kind, (HINGE, SLIDER)) & (found == 0.0)
+    if damped.any():
+        chosen = np.flatnonzero(~np.isin(joints.kind, LOOSE))
+        sides = sides_of_joints((joints.body_a, joints.body_b), chosen, model.bodies, place)
+        for j in np.flatnonzero(damped).tolist():
+            if j in sides.of_bridge:
+                found[j] = forgetting_rate(model, state, place, j, sides.of_bridge[j])
+    return np.where(np.isinf(joints.breaking_force), found, 0.0)
+
+
+def carried_rates(model: Model, rate: Array) -> Array:
+    """(n,) 1/s: how fast each body forgets relative to what carries it, by the rates of joints.
+
+    Bodies are taken from those that are fixed or prescribed on, the fastest joint first; what hangs
+    together without any from its heaviest body on, which forgets nothing.
+    """
+    joints, n = model.joints, len(model.bodies.kind)
+    rates = np.zeros(n)
+    links: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for j in np.flatnonzero(~np.isin(joints.kind, LOOSE)).tolist():
+        a, b = int(joints.body_a[j]), int(joints.body_b[j])
+        links[a].append((j, b))
+        links[b].append((j, a))
+    reached = (model.bodies.kind != DYNAMIC) | prescribed_bodies(model)
+    starts = np.flatnonzero(reached).tolist()
+    heaviest = np.argsort(-model.bodies.mass, kind="stable").tolist()
+    for begun in (starts, *([body] for body in heaviest)):
+        if begun is not starts and reached[begun[0]]:
+            continue
+        reached[begun] = True
+        waiting: list[tuple[float, int, int]] = []
+        for body in begun:
+            for j, other in links[body]:
+                heappush(waiting, (-rate[j], j, other))
+        while waiting:
+            slow, j, body = heappop(waiting)
+            if reached[body]:
+                continue
+            reached[body] = True
+            rates[body] = -slow
+            for k, other in links[body]:
+                heappush(waiting, (-rate[k], k, other))
+    return rates
+
+
+def kept_shares(model: Model, state: State, h: float) -> tuple[Array, Array]:
+    """Shares (n,) of an error that each body keeps in a step of h [s].
+
+    The first: relative to what carries it. The second: of what its drives make wrong, which act
+    between two bodies and are forgotten there, as fast as the slowest of them forgets.
+    """
+    joints, n = model.joints, len(model.bodies.kind)
+    rate = forgetting_joints(model, state)
+    if not rate.any():
+        return np.ones(n), np.ones(n)
+    slowest = np.full(n, np.inf)
+    driven = joints.motor_stiffness.any(axis=(1, 2))
+    for body in (joints.body_a[driven], joints.body_b[driven]):
+        np.minimum.at(slowest, body, rate[driven])
+    slowest[np.isinf(slowest)] = 0.0
+    return np.exp(-h * carried_rates(model, rate)), np.exp(-h * slowest)

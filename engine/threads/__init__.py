@@ -1,0 +1,1 @@
+"""Threads that share the work of a step."""

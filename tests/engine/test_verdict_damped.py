@@ -1,0 +1,172 @@
+"""What dampers forget, what drives carry and prescribe, and impacts that others pass on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cardan.engine import Simulation
+from cardan.engine.accounting.body_records import BOUND_STEP, IMPACTS, MOST_EARLY
+from cardan.engine.build.damped import kept_shares
+from cardan.engine.build.mobility import prescribed_bodies
+from cardan.engine.build.revolution import spin_axes
+from cardan.engine.verdict.estimates import variations
+from cardan.schemas import load_scene
+from tests.engine.scenes import document, ground
+
+Document = dict[str, Any]
+H = 0.01
+
+
+def rotor(name: str, inertia: float, **more: Any) -> Document:
+    return {"name": name, "mass": 1.0, "inertia": [inertia] * 3, **more}
+
+
+def hinge(child: str, parent: str = "world", **more: Any) -> Document:
+    where = {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
+    return {"name": f"{parent}-{child}", "type": "hinge", "parent": parent, "child": child} | (
+        where | more
+    )
+
+
+def drive(k: float, d: float, **more: Any) -> Document:
+    return {"type": "position", "target": 0.0, "stiffness": k, "damping": d, **more}
+
+
+def started(bodies: list[Document], joints: list[Document], **more: Any) -> Simulation:
+    simulation = {"dt": H, "duration": 1.0, **more.pop("simulation", {})}
+    return Simulation(load_scene(document(bodies, joints, simulation=simulation, **more)))
+
+
+def shares(simulation: Simulation) -> list[float]:
+    kept, _ = kept_shares(simulation.model, simulation.state, H)
+    found: list[float] = kept.tolist()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("k", "d", "rate"), [(1000.0, 4.0, 0.5 * 4.0 / 2.0 / 0.5), (10.0, 40.0, 0.5 * 10.0 / 40.0)]
+)
+@pytest.mark.parametrize("as_spring", [True, False])
+def test_a_damped_joint_forgets_as_its_slowest_motion_does(k, d, rate, as_spring):
+    law = {"spring": {"stiffness": k, "damping": d}} if as_spring else {"motor": drive(k, d)}
+    one = started([rotor("arm", 0.5)], [hinge("arm") | law])
+    assert shares(one)[0] == pytest.approx(math.exp(-rate * H))
+
+
+def test_what_hardly_outweighs_gravity_forgets_slowly_or_never():
+    found = []
+    for k in (9.0, 10.0, 1000.0):
+        pole = {**rotor("pole", 1e-3), "position": [0, 0, 1.0]}
+        found.append(shares(started([pole], [hinge("pole", axis=[0, 1, 0], motor=drive(k, 0.5))])))
+    rates = [-math.log(one[0]) / H for one in found]
+    assert rates == pytest.approx([0.0, 0.5 * 0.5 / 2.0 / 1.001, 0.5 * 0.5 / 2.0 / 1.001])
+
+
+def test_bodies_are_carried_by_what_they_hang_on():
+    bodies = [rotor("light", 0.1), {**rotor("heavy", 0.3), "mass": 2.0}]
+    rigid = {"type": "velocity", "target": 1.0}
+    free = started(bodies, [hinge("heavy", "light", motor=drive(100.0, 1.0))])
+    assert shares(free)[1] == 1.0
+    assert shares(free)[0] < 1.0
+    carried = started(bodies, [hinge("light"), hinge("heavy", "light", motor=rigid)])
+    assert shares(carried)[:2] == [1.0, 0.0]
+
+
+def test_relations_prescribe_what_they_drive():
+    bodies = [rotor("a", 0.1), rotor("b", 0.1), rotor("c", 0.1)]
+    joints = [hinge("a", motor={"type": "velocity", "target": 1.0}), hinge("b"), hinge("c")]
+    points = [[0, 0], [1, 0.1], [2, 0.4], [3, 0.6]]
+    law: Document = {"type": "coupling", "name": "law", "terms": [
+        {"joint": "world-a", "factor": 1.0, "curve": {"points": points}},
+        {"joint": "world-b", "factor": 1.0},
+    ]}  # fmt: skip
+    gear = {"type": "gear", "name": "gear", "parent": "b", "child": "c", "axis": [0, 0, 1]}
+    simulation = started(bodies, [*joints, law, {**gear, "ratio": 2.0}])
+    assert prescribed_bodies(simulation.model)[:3].all()
+    law["slack"] = True
+    simulation = started(bodies, [*joints, law, {**gear, "ratio": 2.0}])
+    assert prescribed_bodies(simulation.model)[:3].tolist() == [True, False, False]
+
+
+def test_a_ball_on_an_axle_is_of_revolution_about_it():
+    wheel = {"name": "wheel", "mass": 1.0, "shapes": [{"type": "sphere", "radius": 0.1}]}
+    simulation = started([wheel], [hinge("wheel", axis=[0, 1, 0])])
+    assert np.abs(spin_axes(simulation.model)[0]).tolist() == pytest.approx([0, 1, 0])
+    assert not spin_axes(started([wheel], []).model).any()
+
+
+def quantities(simulation: Simulation) -> set[str]:
+    simulation.advance(simulation.total_steps)
+    return {one["quantity"] for one in simulation.findings()}
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_servo_that_follows_a_sine_adds_no_errors_up(formulation):
+    times = np.linspace(0.0, 3.0, 1001)
+    sine = {"times": times.tolist(), "values": (0.5 * np.sin(19.0 * times)).tolist()}
+    joint = hinge("arm", motor=drive(1000.0, 60.0) | {"target": sine})
+    options = {"duration": 3.0, "formulation": formulation}
+    assert quantities(started([rotor("arm", 1.0)], [joint], simulation=options)) == set()
+
+
+def test_a_drive_at_its_largest_force_forgets_nothing():
+    joint = hinge("arm", motor=drive(1000.0, 60.0, max_force=1.0) | {"target": 1.0})
+    simulation = started([rotor("arm", 1.0)], [joint])
+    simulation.advance(10)
+    assert variations(simulation.model, simulation.state)[0, BOUND_STEP] == 10.0
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_motor_on_what_turns_does_what_it_is_told(formulation):
+    rate = {"type": "velocity", "target": 0.3}
+    bodies = [rotor("jib", 10.0), {**rotor("trolley", 0.1), "position": [3.0, 0, 0]}]
+    slider = hinge("trolley", "jib") | {"type": "slider", "axis": [1, 0, 0], "motor": rate}
+    joints = [hinge("jib", motor={"type": "velocity", "target": 0.8}), slider]
+    options = {"duration": 4.0, "formulation": formulation}
+    simulation = started(bodies, joints, gravity=[0, 0, 0], simulation=options)
+    assert "drive_error" not in quantities(simulation)
+
+
+@pytest.mark.parametrize(("h", "sound"), [(0.0005, True), (0.005, False)])
+def test_a_ball_on_a_damped_soft_floor_needs_a_step_for_its_bounce(h, sound):
+    ball = {"name": "ball", "mass": 0.5, "position": [0, 0, 1.0]}
+    ball["shapes"] = [{"type": "sphere", "radius": 0.1, "material": "m"}]
+    materials = {"m": {}, "s": {"compliance": 2e-5, "damping": 8.0}}
+    options = {"duration": 1.5, "dt": h}
+    scene = started([ground(material="s"), ball], [], materials=materials, simulation=options)
+    assert ("step_error" not in quantities(scene)) == sound
+
+
+def test_an_early_impact_is_passed_on():
+    """A ball falls on one end of a plank on a hinge, which throws a cube on its other end."""
+    plank = {"name": "plank", "mass": 4.0, "position": [0, 0, 0.5]}
+    plank["shapes"] = [{"type": "box", "size": [3, 0.3, 0.05]}]
+    ball = {"name": "ball", "mass": 3.0, "position": [-1.3, 0, 1.003]}
+    ball["shapes"] = [{"type": "sphere", "radius": 0.1}]
+    cube = {"name": "cube", "mass": 1.0, "position": [1.3, 0, 0.625]}
+    cube["shapes"] = [{"type": "box", "size": [0.2] * 3}]
+    level = {"lower": -0.15, "upper": 0.0}
+    joint = hinge("plank", anchor=[0, 0, 0.5], axis=[0, 1, 0], limits=level)
+    simulation = started([plank, ball, cube], [joint], simulation={"duration": 0.5})
+    simulation.advance(simulation.total_steps)
+    kept = variations(simulation.model, simulation.state)
+    assert simulation.velocities()[2, 2] > 0.1
+    assert kept[2, MOST_EARLY] > 0.0
+    assert kept[2, IMPACTS] <= 1.0
+
+
+@pytest.mark.parametrize(("e", "matters"), [(0.04, False), (0.2, True), (1.0, True)])
+def test_laws_of_restitution_differ_by_what_rebounds(e, matters):
+    """A ball strikes another one that touches a third."""
+    bodies = []
+    for name, x in (("a", -0.3), ("b", 0.0), ("c", 0.1)):
+        shape = {"type": "sphere", "radius": 0.05, "material": "m"}
+        bodies.append({"name": name, "mass": 1.0, "position": [x, 0, 0], "shapes": [shape]})
+    bodies[0]["linear_velocity"] = [2.0, 0, 0]
+    materials = {"m": {"restitution": e}}
+    scene = started(bodies, [], materials=materials, gravity=[0, 0, 0])
+    assert ("simultaneous_impacts" in quantities(scene)) == matters
