@@ -36,16 +36,51 @@ SceneSource = Annotated[
     | Annotated[str, Field(strict=True, min_length=1, max_length=200), Tag("union:name")],
     Discriminator(_text_or_object),
 ]
-"""A scene document, or the name of an example. The document is checked by `load_scene`."""
+"""A scene document, the name of an example, or the id of a stored scene.
+
+The document is checked by `load_scene`.
+"""
 Overrides = dict[str, Any]
 """Values by JSON Pointer into the scene."""
+
+
+class SceneVersion(Base):
+    """A stored scene as it was when something was made from it."""
+
+    id: str
+    """Identity of the scene."""
+    revision: int
+    """Its revision at that time."""
+
+
+class SceneInfo(Base):
+    """A stored scene, without its text."""
+
+    id: str
+    """Identity."""
+    name: str
+    """Title of the scene."""
+    revision: int
+    """Counts its changes, from 1."""
+    etag: str
+    """Names the text: `If-Match` of a change."""
+    scene_hash: str
+    """Identity of what it describes, however it is written."""
+    bytes: int
+    """Size of the text."""
+    created_at: datetime
+    """UTC."""
+    updated_at: datetime
+    """UTC."""
+    links: dict[str, str] = Field(default_factory=dict)
+    """self."""
 
 
 class SimulationRequest(Base):
     """Request for one run of a scene."""
 
     scene: SceneSource
-    """A scene document, or the name of an example."""
+    """A scene document, the name of an example, or the id of a stored scene."""
     overrides: Overrides = Field(default_factory=dict)
     """Values by JSON Pointer, set in the scene before it is checked."""
     name: Text | None = None
@@ -84,6 +119,8 @@ class SimulationInfo(Base):
     """Simulated time over wall clock [-]; null until the first steps are done."""
     name: str = ""
     """Title."""
+    stored_scene: SceneVersion | None = None
+    """The stored scene it was made from; null: another scene."""
     created_at: datetime
     """UTC."""
     started_at: datetime | None = None
@@ -151,7 +188,7 @@ class BatchRequest(Base):
     """Request for runs of one scene with variations."""
 
     scene: SceneSource
-    """A scene document, or the name of an example."""
+    """A scene document, the name of an example, or the id of a stored scene."""
     variations: Variations = Field(default_factory=list)
     """What varies: a list of {pointer, values}, or an object of values by pointer."""
     overrides: Overrides = Field(default_factory=dict)
@@ -206,6 +243,8 @@ class BatchInfo(Base):
     """Share of the runs that are over [-]."""
     name: str = ""
     """Title."""
+    stored_scene: SceneVersion | None = None
+    """The stored scene it was made from; null: another scene."""
     created_at: datetime
     """UTC."""
     started_at: datetime | None = None
@@ -222,7 +261,7 @@ class SessionRequest(Base):
     """Request for a live run."""
 
     scene: SceneSource
-    """A scene document, or the name of an example."""
+    """A scene document, the name of an example, or the id of a stored scene."""
     overrides: Overrides = Field(default_factory=dict)
     """Values by JSON Pointer, set in the scene before it is checked."""
     name: Text | None = None

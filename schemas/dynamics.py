@@ -19,7 +19,7 @@ class DynamicsModelRequest(Base):
     """Request for the layout of the coordinates of a scene."""
 
     scene: SceneSource
-    """A scene document, or the name of an example."""
+    """A scene document, the name of an example, or the id of a stored scene."""
 
 
 class ConfigurationRequest(DynamicsModelRequest):

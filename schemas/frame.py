@@ -53,6 +53,11 @@ class BlockTag(IntEnum):
     ASLEEP = 9
     ABSENT = 10
     FRICTION = 11
+    MOMENTUM = 12
+    VELOCITIES = 13
+    REACTIONS = 14
+    QUANTISED = 15
+    QUANTISED_BOX = 16
 
 
 def _fields(kind: str, names: str) -> list[tuple[str, str]]:
@@ -97,9 +102,18 @@ EVENT_DTYPE = np.dtype(
 )
 # per contact of the frame, in its order: the force on body_b in W [N], and the coefficient
 FRICTION_DTYPE = np.dtype(_fields("<f4", "fx fy fz mu"))
+# of the whole scene in W: linear [N s], and angular about the origin [N m s]
+MOMENTUM_DTYPE = np.dtype(_fields("<f8", "lx ly lz hx hy hz"))
+# of body origins in W [m/s], and angular [rad/s]
+VELOCITY_DTYPE = np.dtype(_fields("<f4", "vx vy vz wx wy wz"))
+# of each joint, on its child at the anchor in W [N, N m]
+REACTION_DTYPE = np.dtype([*_fields("<u2", "joint reserved"), *_fields("<f4", "fx fy fz tx ty tz")])
 ASLEEP_DTYPE = np.dtype([("asleep", "u1")])
 ABSENT_DTYPE = np.dtype([("absent", "u1")])
 STATE_HASH_DTYPE = np.dtype([("hash", "<u8")])
+# instead of poses, see schemas/quantised.py
+QUANTISED_DTYPE = np.dtype([("p", "<u2", (3,)), ("q", "<u2", (3,))])
+QUANTISED_BOX_DTYPE = np.dtype([("low", "<f8", (3,)), ("step", "<f8", (3,))])
 
 DTYPES: dict[BlockTag, np.dtype[np.void]] = {
     BlockTag.POSES: POSE_DTYPE,
@@ -113,6 +127,11 @@ DTYPES: dict[BlockTag, np.dtype[np.void]] = {
     BlockTag.ASLEEP: ASLEEP_DTYPE,
     BlockTag.ABSENT: ABSENT_DTYPE,
     BlockTag.FRICTION: FRICTION_DTYPE,
+    BlockTag.MOMENTUM: MOMENTUM_DTYPE,
+    BlockTag.VELOCITIES: VELOCITY_DTYPE,
+    BlockTag.REACTIONS: REACTION_DTYPE,
+    BlockTag.QUANTISED: QUANTISED_DTYPE,
+    BlockTag.QUANTISED_BOX: QUANTISED_BOX_DTYPE,
 }
 
 
@@ -226,6 +245,22 @@ def poses_table(poses: Floats) -> Table:
     return values.view(POSE_DTYPE).reshape(len(values))
 
 
+def velocities_table(velocities: Floats) -> Table:
+    """Return the table of velocities, from an array of shape (bodies, 6): vx vy vz wx wy wz."""
+    values = np.ascontiguousarray(velocities, dtype="<f4")
+    return values.view(VELOCITY_DTYPE).reshape(len(values))
+
+
+def momentum_table(momentum: Floats) -> Table:
+    """Return the table of the momentum of a scene, from an array of shape (6,)."""
+    return np.ascontiguousarray(momentum, dtype="<f8").view(MOMENTUM_DTYPE)
+
+
+def reactions_table(joints: npt.NDArray[np.void]) -> Table:
+    """Return the table of reactions: one row per joint, of a table with one per coordinate."""
+    return table_from(BlockTag.REACTIONS, joints[joints["coordinate"] <= 0])
+
+
 def asleep_table(asleep: npt.NDArray[np.bool_]) -> Table:
     """Return the table of which bodies sleep, from an array of shape (bodies,)."""
     return np.ascontiguousarray(asleep, dtype="u1").view(ASLEEP_DTYPE)
@@ -249,7 +284,8 @@ def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:
     """Return the table of a block from a structured array with (at least) fields of its names."""
     table: Table = np.zeros(len(source), DTYPES[tag])
     for name in DTYPES[tag].names or ():
-        table[name] = source[name]
+        if name != "reserved":
+            table[name] = source[name]
     return table
 
 

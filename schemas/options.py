@@ -88,6 +88,11 @@ class AccuracyOptions(Base):
 
     position: Positive
     """Largest error of a position at any time, ends of long bodies included [m]."""
+    velocity: Positive | None = None
+    """Largest error of the velocity of a body's origin at any time; none: any. Where an impact is
+    at another moment, velocities differ by what it changes, however small the step is [m/s]."""
+    angle: Positive | None = None
+    """Largest error of an orientation at any time; none: any [rad]."""
     max_steps: Annotated[Count, Field(le=20_000_000)] = 1_000_000
     """Largest number of steps of all trial runs together."""
 
@@ -125,6 +130,10 @@ class SimulationOptions(Base):
     """Whether pairs of bodies that overlap at the start by more than 1 % of the smaller one never
     collide in this run. What floats still collides with static and kinematic bodies, on which it
     may stand."""
+    threads: Annotated[Count, Field(le=16)] | Literal["auto"] = 1
+    """Threads that may share the work of a step with many contacts; `auto`: as many as there are
+    cores in scenes of 1000 moving bodies and more, else one. Results have the same bits with any
+    number, and more than one work where that is found to be faster."""
     verify: Boolean = False
     """Whether a run is repeated with half and a quarter of `dt`: the summary then says how far the
     answer depends on the step. Costs seven times the steps; live sessions do not verify."""

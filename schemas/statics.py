@@ -27,7 +27,7 @@ class MechanicsRequest(Base):
     """Request about a scene at its start."""
 
     scene: SceneSource
-    """A scene document, or the name of an example."""
+    """A scene document, the name of an example, or the id of a stored scene."""
     overrides: Overrides = Field(default_factory=dict)
     """Values by JSON Pointer, set in the scene before it is checked."""
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from cardan.schemas.api import Overrides, RunError, SceneSource
+from cardan.schemas.api import Overrides, RunError, SceneSource, SceneVersion
 from cardan.schemas.base import Base, type_tag
 from cardan.schemas.quantities import Count, Finite, Index, Name, Number, Positive, Text
 from cardan.schemas.sampling import Seed
@@ -155,7 +155,7 @@ class StudyRequest(Base):
     """Request to minimise a quantity, or to fit a scene to measurements."""
 
     scene: SceneSource
-    """A scene document, or the name of an example."""
+    """A scene document, the name of an example, or the id of a stored scene."""
     overrides: Overrides = Field(default_factory=dict)
     """Values by JSON Pointer, set in the scene of every evaluation before the variables."""
     variables: Annotated[tuple[StudyVariable, ...], Field(min_length=1, max_length=MOST_VARIABLES)]
@@ -224,6 +224,8 @@ class StudyInfo(Base):
     """Why it failed."""
     name: str = ""
     """Title."""
+    stored_scene: SceneVersion | None = None
+    """The stored scene it was made from; null: another scene."""
     created_at: datetime
     """UTC."""
     finished_at: datetime | None = None

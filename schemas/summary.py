@@ -259,8 +259,16 @@ class Accuracy(Open):
     position_error: float | None
     """Estimated error of positions, ends of long bodies included; none: no two trials came to the
     end [m]."""
+    velocity_asked: float | None = None
+    """Error of velocities that was asked for [m/s]."""
+    velocity_error: float | None = None
+    """Estimated error of velocities, if one was asked for [m/s]."""
+    angle_asked: float | None = None
+    """Error of orientations that was asked for [rad]."""
+    angle_error: float | None = None
+    """Estimated error of orientations, if one was asked for [rad]."""
     reached: bool
-    """Whether it is within what was asked for; if not, the verdict is `suspect`."""
+    """Whether all are within what was asked for; if not, the verdict is `suspect`."""
     formulation: str
     """`maximal` or `reduced`."""
     integrator: str

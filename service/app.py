@@ -29,6 +29,7 @@ from cardan.service.api import (
     sessions,
     shares,
     simulations,
+    stored_scenes,
     stream,
     studies,
     tickets,
@@ -87,6 +88,7 @@ def create_app(settings: Settings, kernels: Kernels | None = None) -> FastAPI:
         health,
         scenes,
         imports,
+        stored_scenes,
         examples,
         verification,
         simulations,
@@ -121,6 +123,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         sessions_per_key=settings.sessions_per_key,
         history_bytes=settings.session_history_bytes,
         worker_memory_bytes=settings.worker_memory_bytes,
+        threads=settings.threads,
     )
     kernels: Kernels = app.state.kernels
     meter = app.state.quotas.simulated

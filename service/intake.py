@@ -34,6 +34,8 @@ Model = TypeVar("Model", bound=BaseModel)
 
 # faults of the text, found before it is a document
 SYNTAX = frozenset({"syntax", "not_utf8", "too_deep"})
+# ids of stored scenes begin so
+STORED = "scene_"
 # a request body with one of these and without `scene` is itself a scene
 SCENE_FIELDS = set(Scene.model_fields) - set(SimulationRequest.model_fields)
 
@@ -44,6 +46,23 @@ class SceneText:
 
     hash: str
     document: str
+
+
+@dataclass(frozen=True)
+class StoredText:
+    """A stored scene that comes with a request that names it."""
+
+    id: str
+    document: bytes
+
+
+class WantedSceneError(Exception):
+    """A request names a stored scene, which did not come with it."""
+
+    def __init__(self, scene_id: str) -> None:
+        """Say which."""
+        super().__init__(scene_id)
+        self.scene_id = scene_id
 
 
 @dataclass(frozen=True)
@@ -87,6 +106,16 @@ def read_simulation(document: Any) -> tuple[SimulationRequest, str]:
 def read_session(document: Any) -> tuple[SessionRequest, str]:
     """Return the request and the path of its scene in the body. Raises ServiceError."""
     return read_request(SessionRequest, document), "/scene"
+
+
+def sourced(source: dict[str, Any] | str, stored: StoredText | None) -> dict[str, Any] | str:
+    """Return the scene of a request, the document of a stored one. Raises WantedSceneError."""
+    if not isinstance(source, str) or not source.startswith(STORED):
+        return source
+    if stored is None or stored.id != source:
+        raise WantedSceneError(source)
+    found: dict[str, Any] = read_document(stored.document)
+    return found
 
 
 def take_scene(

@@ -35,6 +35,7 @@ from cardan.service.api import contract as c
 from cardan.service.api.problems import MEDIA_TYPE, title_of
 from cardan.service.api.sessions import RestoreRequest, SessionPatch
 from cardan.service.api.shares import ShareRequest
+from cardan.service.intake import STORED
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.sessions.parse_command import MODELS, SampledStep
 
@@ -129,8 +130,17 @@ def _add_components(document: dict[str, Any]) -> None:
         },
     }
     components["SceneSource"] = {
-        "description": "A scene, or the name of an example.",
-        "anyOf": [SCENE, {"type": "string", "enum": list(example_names())}],
+        "description": "A scene, the name of an example, or the id of a stored scene.",
+        "anyOf": [
+            SCENE,
+            {"type": "string", "enum": list(example_names())},
+            {"type": "string", "pattern": f"^{STORED}[0-9a-f]+$"},
+        ],
+    }
+    components["ScenePatch"] = {
+        "description": "A JSON Merge Patch (RFC 7396) of a scene.",
+        "type": "object",
+        "propertyNames": {"enum": list(Scene.model_fields)},
     }
     components["Overrides"] = {
         "description": "Values by JSON Pointer into the scene.",
@@ -158,7 +168,7 @@ def _complete_request(method: str, path: str, operation: Operation) -> None:
         schema = choices[0] if len(choices) == 1 else {"anyOf": choices}
         operation["requestBody"] = {
             "required": needed,
-            "content": {"application/json": {"schema": schema}},
+            "content": {c.BODY_TYPES.get((method, path), "application/json"): {"schema": schema}},
         }
     parameters = operation.setdefault("parameters", [])
     media = c.MEDIA.get((method, path), {})
@@ -169,7 +179,12 @@ def _complete_request(method: str, path: str, operation: Operation) -> None:
         if path == "/v1/examples/{name}" and parameter["name"] == "name":
             parameter["schema"] = {"type": "string", "enum": list(example_names())}
     parameters += [
-        {"name": header, "in": "header", "required": False, **c.REQUEST_HEADERS[header]}
+        {
+            "name": header,
+            "in": "header",
+            "required": header in c.NEEDED_HEADERS.get((method, path), ()),
+            **c.REQUEST_HEADERS[header],
+        }
         for header in c.request_headers(method, path)
     ]
 
@@ -246,6 +261,7 @@ def _add_links(paths: dict[str, dict[str, Operation]]) -> None:
                 },
             }
         }
+    _add_links_of_scenes(paths)
     snapshot = paths[f"{c.SESSION}:snapshot"]["post"]["responses"]["201"]
     restore = paths[f"{c.SESSION}:restore"]["post"]["operationId"]
     snapshot["links"] = {
@@ -255,6 +271,20 @@ def _add_links(paths: dict[str, dict[str, Operation]]) -> None:
             "requestBody": {"snapshot": "$response.body#/id"},
         }
     }
+
+
+def _add_links_of_scenes(paths: dict[str, dict[str, Operation]]) -> None:
+    """From a stored scene to its changes, which say of what, and to what is made from it."""
+    created = paths["/v1/scenes"]["post"]["responses"]["201"]
+    links = dict(created["links"])
+    for method, path in c.CHANGING:
+        name = paths[path][method]["operationId"]
+        parameters = {"scene_id": "$response.body#/id", "If-Match": "$response.header.ETag"}
+        links[name] = {"operationId": name, "parameters": parameters}
+    for kind in ("simulations", "sessions"):
+        name = paths[f"/v1/{kind}"]["post"]["operationId"]
+        links[name] = {"operationId": name, "requestBody": {"scene": "$response.body#/id"}}
+    created["links"] = links
 
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:

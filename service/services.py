@@ -35,6 +35,7 @@ from cardan.service.simulations.replays import Replay, ReplayError
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.signals import EVERYTHING, Signals
 from cardan.service.simulations.tables import UnknownVersionError, open_database
+from cardan.service.stored_scenes import StoredScenes
 from cardan.service.studies.coordinator import Studies
 from cardan.service.studies.rows import StudyRows
 
@@ -76,12 +77,14 @@ class Services:
             most_unfinished=settings.unfinished_runs_per_key,
         )
         self.catalog = Catalog(self._engine)
+        self.scenes = StoredScenes(self._engine)
         self.shares = Shares(self._engine, settings.api_keys)
         self.sizes = RecordingSizes(self.results.size)
         limits = WorkerLimits(
             memory=settings.worker_memory_bytes,
             file=settings.result_file_bytes,
             scene=settings.limits,
+            threads=settings.threads,
         )
         options = DispatcherOptions(
             slots=settings.workers,
@@ -98,15 +101,7 @@ class Services:
         made = settings.data / "downloads"
         self.downloads = Downloads(made, self.compute, largest, all_kept)
         self.studies = self._studies()
-        keep = Keep(settings.kept_run_s, settings.kept_recording_bytes)
-        self.retention = Retention(
-            self.queue,
-            self.catalog,
-            self.sizes,
-            keep,
-            self.discard_result,
-            lambda before: self.studies.rows.remove_aged(before, self.catalog),
-        )
+        self.retention = self._retention()
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Take back what an earlier service left, and begin to work."""
@@ -147,6 +142,21 @@ class Services:
             self.admission,
             self.compute,
             lambda: self.free_bytes >= self.settings.min_free_bytes,
+        )
+
+    def _retention(self) -> Retention:
+        settings = self.settings
+        keep = Keep(
+            settings.kept_run_s, settings.kept_recording_bytes, settings.kept_unused_scene_s
+        )
+        return Retention(
+            self.queue,
+            self.catalog,
+            self.sizes,
+            keep,
+            self.discard_result,
+            lambda before: self.studies.rows.remove_aged(before, self.catalog),
+            self.scenes.remove_unused,
         )
 
     def _changed(self, key: str) -> None:
@@ -225,8 +235,8 @@ class Services:
         return folder
 
     def stored_bytes(self, key: str) -> int:
-        """Bytes of all recordings of an API key."""
-        return self.sizes.total(self.catalog.recordings_of(key))
+        """Bytes of all recordings and stored scenes of an API key."""
+        return self.sizes.total(self.catalog.recordings_of(key)) + self.scenes.bytes_of(key)
 
     def discard_result(self, name: str | None) -> None:
         """Remove a result that no row refers to any more, and downloads that were made of it."""

@@ -78,7 +78,7 @@ class Settings(BaseModel):
     unfinished_runs_per_key: int = Field(0, ge=0)
     """Runs of one key that wait or run at once; 0: no quota."""
     stored_bytes_per_key: int = Field(0, ge=0)
-    """Recordings and sessions that one key may store; 0: no quota."""
+    """Recordings, scenes and sessions that one key may store; 0: no quota."""
     request_s: float = Field(10.0, gt=0.0)
     """A connection is closed when the head of a request takes longer."""
     body_s: float = Field(20.0, gt=0.0)
@@ -105,6 +105,8 @@ class Settings(BaseModel):
     """Size of one request."""
     worker_memory_bytes: int = Field(4 * GIB, ge=GIB // 2)
     """Address space of one worker process."""
+    threads: int = Field(1, ge=1, le=16)
+    """Threads of one run or session at most, whatever its scene asks for."""
     result_file_bytes: int = Field(4 * GIB, ge=0)
     """Size of one file of a recording; 0: unlimited."""
     min_free_bytes: int = Field(64 * 1024**2, ge=0)
@@ -131,6 +133,8 @@ class Settings(BaseModel):
     """Ended simulations and batches are deleted at this age; by default never."""
     kept_recording_bytes: int | None = Field(None, ge=0)
     """Beyond it the oldest recordings are removed, and simulated again when they are asked for."""
+    kept_unused_scene_s: float | None = Field(None, ge=600.0)
+    """Stored scenes that nobody changed or used for so long are deleted; by default never."""
     checkpoint_s: float = Field(5.0, gt=0.0)
     """A run leaves a checkpoint after this time of work, and again whenever it has passed."""
     lease_s: float = Field(60.0, gt=0.0)

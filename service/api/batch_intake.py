@@ -1,5 +1,8 @@
 """A batch before it is queued: its admission and its estimated cost."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from cardan.schemas.base import Base
 from cardan.service.api.simulations import refuse_when_full, timeout_of
 from cardan.service.compute.messages import BatchOrder, TakenBatch
@@ -27,7 +30,11 @@ def batch_order(body: bytes, settings: Settings, *, estimate: bool = False) -> B
 
 
 def admit_batch(
-    taken: TakenBatch, services: Services, key: str | None, owner: str | None = None
+    taken: TakenBatch,
+    services: Services,
+    key: str | None,
+    owner: str | None = None,
+    stored: Mapping[str, Any] | None = None,
 ) -> str:
     """Queue the runs of a batch of a key; return its id. Raises ServiceError or ProblemError."""
     refuse_when_full(services)
@@ -42,7 +49,7 @@ def admit_batch(
         created_by=owner,
     )
     timeout = timeout_of(asked, services.settings)
-    new = [NewRun(overrides, taken.steps, timeout, owner) for overrides in taken.runs]
+    new = [NewRun(overrides, taken.steps, timeout, owner, stored) for overrides in taken.runs]
     return services.admission.batch(taken.text, batch, new, key=key)
 
 

@@ -26,6 +26,7 @@ from cardan.service.api.dependencies import (
 from cardan.service.api.following import EventSource, Now, event_answer, runs_of_batch, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
+from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.api.negotiation import wanted_format
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
@@ -90,17 +91,17 @@ async def create(
     """
     order = batch_order(await read_bytes(request), services.settings, estimate=estimate)
     if estimate:
-        taken = await services.compute.answer(order)
+        taken, _ = await answer_about_scene(request, services, order)
         return as_json(batch_estimate(taken, services.settings), 200)
     async with ticket(request, services) as granted:
         batch_id = granted.replayed
         if batch_id is None:
-            taken = await services.compute.answer(order)
+            taken, stored = await answer_about_scene(request, services, order)
             if taken.asked["record"] != "metrics":
                 await refuse_beyond_stored(request, services, request.app.state.sessions)
             with charged(request, taken.extent):
-                owner = owner_of(request)
-                batch_id = await run_sync(admit_batch, taken, services, granted.key, owner)
+                new = owner_of(request), stored
+                batch_id = await run_sync(admit_batch, taken, services, granted.key, *new)
             granted.used = True
             services.queue.wake.set()
             log.info(
@@ -119,11 +120,8 @@ def listing(request: Request, services: TheServices, page: ThePage) -> BatchPage
     rows = services.catalog.batches(
         before=page.after, size=page.size + 1, created_by=seen_by(request)
     )
-    shown = rows[: page.size]
-    last = shown[-1]["seq"] if len(rows) > page.size else None
-    return BatchPage(
-        items=[batch_info(services, row) for row in shown], next_page_token=page.token(last)
-    )
+    shown, following = page.cut(rows)
+    return BatchPage(items=[batch_info(services, row) for row in shown], next_page_token=following)
 
 
 @router.get("/{batch_id}", response_model=BatchInfo)
@@ -158,11 +156,10 @@ def runs(
     """The runs in their order, as simulations with their overrides."""
     known_batch(services, batch_id)
     found = services.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
-    shown = found[: page.size]
-    last = shown[-1]["number"] if len(found) > page.size else None
+    shown, following = page.cut(found, "number")
     infos = simulation_infos(services, shown)
     items = [_run_item(info, row) for info, row in zip(infos, shown, strict=True)]
-    return RunPage(items=items, next_page_token=page.token(last))
+    return RunPage(items=items, next_page_token=following)
 
 
 @router.get(

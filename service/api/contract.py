@@ -16,13 +16,15 @@ from cardan.service.recordings.formats import FORMATS
 
 Key = tuple[str, str]
 
-SIMULATION, BATCH, STUDY, SESSION = (
+SCENE, SIMULATION, BATCH, STUDY, SESSION = (
+    "/v1/scenes/{scene_id}",
     "/v1/simulations/{simulation_id}",
     "/v1/batches/{batch_id}",
     "/v1/studies/{study_id}",
     "/v1/sessions/{session_id}",
 )
 CREATING: tuple[Key, ...] = (
+    ("post", "/v1/scenes"),
     ("post", "/v1/simulations"),
     ("post", "/v1/batches"),
     ("post", "/v1/studies"),
@@ -41,6 +43,11 @@ FILES: tuple[Key, ...] = (
     ("get", f"{SIMULATION}/trajectory"),
     ("get", f"{BATCH}/results"),
 )
+# changes that need to say of what, and deletions that may
+CHANGING: tuple[Key, ...] = (("put", SCENE), ("patch", SCENE))
+MATCHING: tuple[Key, ...] = (*CHANGING, ("delete", SCENE))
+NEEDED_HEADERS: Mapping[Key, tuple[str, ...]] = dict.fromkeys(CHANGING, ("If-Match",))
+TAGGED: tuple[Key, ...] = (("post", "/v1/scenes"), ("get", SCENE), *CHANGING)
 EVENTS: tuple[Key, ...] = tuple(
     ("get", f"{resource}/events") for resource in (SIMULATION, BATCH, STUDY)
 )
@@ -50,6 +57,10 @@ STATUSES: Mapping[Key, tuple[int, ...]] = {
     ("get", "/healthz"): (503,),
     ("get", "/readyz"): (503,),
     ("post", "/v1/scenes:import"): (400, 408, 413, 415, 501, 503),
+    ("post", "/v1/scenes"): (409, 410, 507),
+    ("put", SCENE): (412, 428, 507),
+    ("patch", SCENE): (412, 428, 507),
+    ("delete", SCENE): (412,),
     ("post", "/v1/simulations"): (409, 410, 429, 507),
     ("post", "/v1/batches"): (409, 410, 429, 507),
     ("post", "/v1/studies"): (409, 410, 429, 507),
@@ -95,12 +106,15 @@ ANSWER_MODELS: tuple[type[BaseModel], ...] = tuple(
 # answers that are scenes
 SCENES: tuple[Key, ...] = (
     ("get", "/v1/examples/{name}"),
+    ("get", SCENE),
     ("get", f"{SIMULATION}/scene"),
     ("get", f"{STUDY}/scene"),
     ("get", f"{SESSION}/scene"),
 )
 # request bodies of routes that read them themselves: model, and whether a body is needed
 BODIES: Mapping[Key, tuple[str, bool]] = {
+    ("put", SCENE): ("Scene", True),
+    ("patch", SCENE): ("ScenePatch", True),
     ("patch", SESSION): ("SessionPatch", True),
     ("post", f"{SESSION}:restore"): ("RestoreRequest", True),
     ("post", f"{SESSION}:step"): ("StepRequest", False),
@@ -109,6 +123,9 @@ BODIES: Mapping[Key, tuple[str, bool]] = {
     ("post", f"{BATCH}/shares"): ("ShareRequest", False),
     ("post", f"{SESSION}/commands"): ("SessionCommand", True),
 }
+
+# bodies that have another media type than JSON
+BODY_TYPES: Mapping[Key, str] = {("patch", SCENE): "application/merge-patch+json"}
 
 TEXT = {"schema": {"type": "string"}}
 NUMBER = {"schema": {"type": "integer", "minimum": 0}}
@@ -144,6 +161,7 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
         "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
     },
     "If-None-Match": {"description": "ETags the client has", **TEXT},
+    "If-Match": {"description": "ETag of what is changed, or `*`", **TEXT},
     "Range": {"description": "`bytes=first-last`", **TEXT},
     "If-Range": {"description": "ETag the range is of", **TEXT},
 }
@@ -165,6 +183,8 @@ MEDIA: Mapping[Key, dict[str, Any]] = {
 
 # from the creation of a resource to every operation on it: parameter, where the id is
 PRODUCERS: Mapping[Key, tuple[str, str]] = {
+    ("post", "/v1/scenes"): ("scene_id", "$response.body#/id"),
+    ("get", "/v1/scenes"): ("scene_id", "$response.body#/items/0/id"),
     ("post", "/v1/simulations"): ("simulation_id", "$response.body#/id"),
     ("get", "/v1/simulations"): ("simulation_id", "$response.body#/items/0/id"),
     ("post", f"{SESSION}:fork"): ("session_id", "$response.body#/id"),
@@ -187,7 +207,8 @@ def implied_statuses(method: str, path: str, operation: Mapping[str, Any]) -> se
         found.add(404)
     if path.startswith(SESSION):
         found |= set(SESSION_STATUSES)
-    if "application/json" in operation.get("requestBody", {}).get("content", {}):
+    content = operation.get("requestBody", {}).get("content", {})
+    if any(kind.endswith("json") for kind in content):
         found |= {400, 408, 413, 415, 503, 504}
     return found
 
@@ -204,8 +225,10 @@ def request_headers(method: str, path: str) -> list[str]:
         names.append("Last-Event-ID")
     if key in FILES:
         names += ["If-None-Match", "Range", "If-Range"]
-    if path.startswith("/v1/verification/plots"):
+    if path.startswith("/v1/verification/plots") or key == ("get", SCENE):
         names.append("If-None-Match")
+    if key in MATCHING:
+        names.append("If-Match")
     return names
 
 
@@ -217,6 +240,8 @@ def response_headers(method: str, path: str, status: str) -> list[str]:
         names += ["Location", "Idempotency-Replayed"]
     if key in WAITING and status in ("200", "202"):
         names.append("Preference-Applied")
+    if (key in TAGGED and status in ("200", "201", "304")) or status in ("412", "428"):
+        names.append("ETag")
     if status in ("202", "409", "429", "503", "507"):
         names.append("Retry-After")
     if status == "401":

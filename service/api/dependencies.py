@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from cardan.service.api.problems import MEDIA_TYPE, ProblemError
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.services import Services
 from cardan.service.settings import Settings
+from cardan.service.simulations.catalog import Row
 
 MAX_WAIT_SECONDS = 30.0
 MAX_PAGE = 1000
@@ -104,6 +106,14 @@ class Page:
         if last is None:
             return ""
         return base64.urlsafe_b64encode(f"row:{last}".encode()).decode().rstrip("=")
+
+    def cut(self, rows: Sequence[Row], mark: str = "seq") -> tuple[Sequence[Row], str]:
+        """Return the rows to show, of one more than that, and the token of the next page.
+
+        `mark`: the column that counts them.
+        """
+        shown = rows[: self.size]
+        return shown, self.token(shown[-1][mark] if len(rows) > self.size else None)
 
 
 def page(

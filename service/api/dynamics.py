@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from cardan.schemas import dynamics as d
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import read_bytes
+from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.compute.dynamics import REQUESTS
 from cardan.service.compute.messages import DynamicsOrder
 from cardan.service.services import Services
@@ -53,7 +54,7 @@ ANSWERS: dict[str, tuple[type[BaseModel], str]] = {
 async def answer(operation: str, request: Request, services: Services) -> Response:
     """Have a worker read the request, compute, and write the response."""
     order = DynamicsOrder(operation, await read_bytes(request))
-    written = await services.compute.answer(order)
+    written, _ = await answer_about_scene(request, services, order)
     return Response(written.body, media_type="application/json")
 
 

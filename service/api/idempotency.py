@@ -83,13 +83,15 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
 
 
 def _exists(services: Services, resource: str) -> bool:
-    """Whether a run or a batch is still there; sessions say themselves what became of them."""
+    """Whether what a request made is still there; sessions say themselves what became of them."""
     if resource.startswith("sim_"):
         return services.catalog.run(resource) is not None
     if resource.startswith("batch_"):
         return services.catalog.batch(resource) is not None
     if resource.startswith("study_"):
         return services.studies.rows.get(resource) is not None
+    if resource.startswith("scene_"):
+        return services.scenes.get(resource) is not None
     return True
 
 

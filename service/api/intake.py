@@ -19,9 +19,16 @@ async def read_bytes(request: Request) -> bytes:
             415,
             "unsupported_media_type",
             f"The body must be application/json, not {kind or 'without a Content-Type'}.",
-            headers={"Accept-Post": "application/json"},
+            headers=_accepted(request),
         )
     return await request.body()
+
+
+def _accepted(request: Request) -> dict[str, str]:
+    """What the address takes (RFC 5789, 2.2; Linked Data Platform 1.0, 7.1)."""
+    if request.method == "PATCH":
+        return {"Accept-Patch": "application/merge-patch+json, application/json"}
+    return {"Accept-Post": "application/json"}
 
 
 async def read_body(request: Request) -> Any:

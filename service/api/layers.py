@@ -29,7 +29,7 @@ log = logging.getLogger("cardan.access")
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 PLAIN = "identity"
-METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE"})
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # responses are data: browsers must not frame, sniff or run them; the page has its own policy
 DATA_HEADERS = {

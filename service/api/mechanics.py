@@ -6,6 +6,7 @@ from fastapi.responses import Response
 from cardan.schemas import statics as s
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import read_bytes
+from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.compute.messages import MechanicsOrder
 from cardan.service.services import Services
 
@@ -19,7 +20,7 @@ router = APIRouter(
 async def answer(operation: str, request: Request, services: Services) -> Response:
     """Have a worker read the request, compute, and write the response."""
     order = MechanicsOrder(operation, await read_bytes(request))
-    written = await services.compute.answer(order)
+    written, _ = await answer_about_scene(request, services, order)
     return Response(written.body, media_type="application/json")
 
 

@@ -16,11 +16,12 @@ from cardan.service.services import Services
 from cardan.service.sessions.registry import Sessions
 from cardan.service.shares import Share
 
-ADDRESS = re.compile(r"/v1/(simulations|batches|studies|sessions)/([^/:]+)")
+ADDRESS = re.compile(r"/v1/(simulations|batches|studies|scenes|sessions)/([^/:]+)")
 NOUNS = {
     "simulations": "simulation",
     "batches": "batch",
     "studies": "study",
+    "scenes": "scene",
     "sessions": "session",
 }
 
@@ -61,6 +62,7 @@ class OwnerLayer:
             "simulations": services.catalog.run,
             "batches": services.catalog.batch,
             "studies": services.studies.rows.get,
+            "scenes": services.scenes.get,
         }[kind]
         row = await run_sync(read, resource)
         return (False, None) if row is None else (True, row["created_by"])

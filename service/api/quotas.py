@@ -160,23 +160,28 @@ def charged(request: Request, extent: Extent) -> Iterator[None]:
     counted_against(request.scope["state"], told)
 
 
-async def refuse_beyond_stored(request: Request, services: Services, sessions: Sessions) -> None:
-    """Raise ProblemError 403 when the key of a request has stored all that it may store."""
+async def refuse_beyond_stored(
+    request: Request, services: Services, sessions: Sessions, more: int = 0
+) -> None:
+    """Raise ProblemError 403 when the key of a request has stored all that it may store.
+
+    more: bytes that are known to come.
+    """
     key, allowed = getattr(request.state, "key", ""), services.settings.stored_bytes_per_key
     if not key or not allowed:
         return
     found = await run_sync(services.stored_bytes, key) + await run_sync(sessions.stored_bytes, key)
     left = [Left("stored_bytes", allowed, max(0, allowed - found))]
-    if found < allowed:
+    if found + max(more, 1) <= allowed:
         counted_against(request.scope["state"], left)
         return
     raise ProblemError(
         403,
         "quota_exceeded",
-        f"The recordings and sessions of this key take {found} bytes, and it may store {allowed}; "
-        "delete some. Batches with `record`: `metrics` store nothing.",
+        f"The recordings, scenes and sessions of this key take {found} bytes, and it may store "
+        f"{allowed}; delete some. Batches with `record`: `metrics` store nothing.",
         quota="stored_bytes",
-        found=found,
+        found=found + more,
         allowed=allowed,
         headers=headers_of(left),
     )

@@ -24,7 +24,14 @@ class IdConvertor(Convertor[str]):
         return value
 
 
+class SceneIdConvertor(IdConvertor):
+    """The id of a stored scene; `/v1/scenes/schema` is another address."""
+
+    regex = "(?!schema$)[^/:]+"
+
+
 register_url_convertor("id", IdConvertor())
+register_url_convertor("scene", SceneIdConvertor())
 
 
 class ResourceRoute(APIRoute):
@@ -32,7 +39,12 @@ class ResourceRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Take the path as it is documented."""
-        super().__init__(PARAMETER.sub(r"{\1:id}", path), endpoint, **options)
+        super().__init__(PARAMETER.sub(_with_convertor, path), endpoint, **options)
+
+
+def _with_convertor(parameter: re.Match[str]) -> str:
+    name = parameter.group(1)
+    return f"{{{name}:{'scene' if name == 'scene_id' else 'id'}}}"
 
 
 def operation_id(route: APIRoute) -> str:
@@ -55,7 +67,9 @@ class Addresses:
     def methods(self, path: str) -> list[str]:
         """Return the methods of an address; empty: there is no such address."""
         found: set[str] = set()
-        for pattern, operations in self._known:
+        # an address that is written out is not one with an id
+        known = [one for one in self._known if one[0].pattern == re.escape(path)] or self._known
+        for pattern, operations in known:
             if pattern.fullmatch(path):
                 found |= {method.upper() for method in operations}
         # streams have no end that HEAD could wait for

@@ -1,7 +1,6 @@
 """The past of live sessions over HTTP: kept frames, any step exactly, and forks."""
 
 from collections.abc import AsyncIterator
-from struct import Struct
 from typing import Annotated, Any
 
 import orjson
@@ -32,8 +31,8 @@ from cardan.service.sessions.bundle import bundle
 from cardan.service.sessions.folder import FolderError
 from cardan.service.sessions.live_session import LiveSession
 from cardan.service.sessions.plan import Plan
-from cardan.service.sessions.replay_messages import FrameAt, ProblemAt
-from cardan.service.streams.codec import SharedFrame
+from cardan.service.sessions.replay_messages import FRAME_LENGTH, FrameAt, FramesAt, ProblemAt
+from cardan.service.streams.codec import SharedFrame, split
 
 router = APIRouter(
     route_class=ResourceRoute,
@@ -44,8 +43,9 @@ router = APIRouter(
 )
 
 ZIP = "application/zip"
-FRAME_LENGTH = Struct("<I")
 MAX_JSON_FRAMES = 2000
+MAX_FRAMES_AGAIN = 500
+AGAIN = "(contacts|friction|momentum|velocities|reactions)"
 OCTETS = "application/octet-stream"
 
 
@@ -90,9 +90,9 @@ async def fork(
         if asked.time is not None:
             step = round(asked.time / session.progress.time_step)
         name = session.name if asked.name is None else asked.name
-        owner = owner_of(request)
+        owner, stored = owner_of(request), session.about.stored_scene
         return await sessions.fork(
-            session, step, lambda scene: Plan(scene, name, asked.paused, asked.speed, owner)
+            session, step, lambda scene: Plan(scene, name, asked.paused, asked.speed, owner, stored)
         )
 
     return await once(request, response, (sessions, services), made)
@@ -105,12 +105,18 @@ async def fork(
 async def frames(
     request: Request,
     session: TheSession,
+    sessions: TheSessions,
     first: Annotated[int | None, Query(alias="from", ge=0, description="first step")] = None,
     last: Annotated[int | None, Query(alias="to", ge=0, description="last step")] = None,
     stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
+    channels: Annotated[
+        str | None,
+        Query(pattern=f"^{AGAIN}(,{AGAIN})*$", description="simulate again with these channels"),
+    ] = None,
 ) -> Response:
     """The kept frames. Binary: each frame behind its length as u32; else JSON, 2000 frames at most.
 
+    With `channels` the same moments are computed again, with all that is not kept; 500 at most.
     `X-History-From` and `X-History-To` are the first and last kept step, `X-History-Spacing` the
     steps between two kept frames, at most.
     """
@@ -120,12 +126,16 @@ async def frames(
     headers = {"X-History-Spacing": str(spacing)}
     if kept is not None:
         headers |= {"X-History-From": str(kept[0]), "X-History-To": str(kept[1])}
-    if OCTETS in request.headers.get("accept", ""):
+    binary = OCTETS in request.headers.get("accept", "")
+    if channels is not None and chosen:
+        _check_count(chosen, MAX_FRAMES_AGAIN, "to be computed again", "or fewer steps")
+        names = tuple(sorted(set(channels.split(","))))
+        await session.open()
+        order = FramesAt(0, session.epoch, tuple(frame.step for frame in chosen), names)
+        chosen = _apart((await sessions.past(session, order)).body)
+    if binary:
         return StreamingResponse(_octets(chosen), media_type=OCTETS, headers=headers)
-    if len(chosen) > MAX_JSON_FRAMES:
-        hint = f"Take a larger stride, fewer steps, or Accept: {OCTETS}."
-        detail = f"{len(chosen)} frames are asked for as JSON; the limit is {MAX_JSON_FRAMES}."
-        raise ProblemError(413, "too_many_frames", f"{detail} {hint}")
+    _check_count(chosen, MAX_JSON_FRAMES, "as JSON", f"fewer steps, or Accept: {OCTETS}")
     found = {
         "epoch": session.epoch,
         "from": None if kept is None else kept[0],
@@ -187,6 +197,21 @@ async def bundled(session: TheSession) -> Response:
     return Response(data, media_type=ZIP, headers={"Content-Disposition": name})
 
 
+def _check_count(chosen: list[SharedFrame], most: int, how: str, hint: str) -> None:
+    if len(chosen) > most:
+        detail = f"{len(chosen)} frames are asked for {how}; the limit is {most}."
+        raise ProblemError(413, "too_many_frames", f"{detail} Take a larger stride, {hint}.")
+
+
+def _apart(data: bytes) -> list[SharedFrame]:
+    found, at = [], 0
+    while at < len(data):
+        begin = at + FRAME_LENGTH.size
+        at = begin + FRAME_LENGTH.unpack_from(data, at)[0]
+        found.append(split(data[begin:at]))
+    return found
+
+
 async def _octets(chosen: list[SharedFrame]) -> AsyncIterator[bytes]:
     for frame in chosen:
         data = frame.encode()
@@ -206,7 +231,7 @@ def _frame_json(shared: SharedFrame) -> dict[str, Any]:
         names = table.dtype.names or ()
         if tag is BlockTag.POSES:
             found["poses"] = rows
-        elif tag in (BlockTag.ENERGY, BlockTag.SOLVER, BlockTag.GRAB):
+        elif tag in (BlockTag.ENERGY, BlockTag.SOLVER, BlockTag.GRAB, BlockTag.MOMENTUM):
             values = (v.tolist() if hasattr(v, "tolist") else v for v in rows[0])
             found[tag.name.lower()] = dict(zip(names, values, strict=True))
         elif tag is BlockTag.STATE_HASH:

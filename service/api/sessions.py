@@ -9,23 +9,20 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from cardan.schemas import Fault
-from cardan.schemas.api import SessionInfo
+from cardan.schemas.api import SceneVersion, SessionInfo
 from cardan.schemas.base import Base
+from cardan.schemas.masses import MassesAnswer
 from cardan.schemas.quantities import Boolean, Text
-from cardan.service.api.dependencies import (
-    PROBLEMS,
-    ThePage,
-    TheServices,
-    refuse_unknown_query,
-)
+from cardan.service.api.dependencies import PROBLEMS, ThePage, TheServices, refuse_unknown_query
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_body, read_bytes
+from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.quotas import refuse_beyond_stored
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.views import moment
-from cardan.service.compute.messages import TakeOrder
+from cardan.service.compute.messages import MassesOrder, TakeOrder
 from cardan.service.errors import ServiceError
 from cardan.service.intake import located, read_request
 from cardan.service.services import Services
@@ -88,6 +85,8 @@ class SessionView(SessionInfo):
     """Workers that were lost and replaced."""
     forked_from: Fork | None
     """The moment of another session at which this one began."""
+    stored_scene: SceneVersion | None
+    """The stored scene it was made from; null: another scene."""
     history: KeptHistory
     """Steps that can be shown and forked."""
 
@@ -172,11 +171,12 @@ async def _created(
     request: Request, body: bytes, sessions: Sessions, services: Services
 ) -> LiveSession:
     """Start the session of a request. Raises ServiceError."""
-    taken = await services.compute.answer(TakeOrder(body, "session"))
+    taken, stored = await answer_about_scene(request, services, TakeOrder(body, "session"))
     asked = taken.asked
     try:
         owner = owner_of(request)
-        plan = Plan(taken.text.document, taken.name, asked["paused"], asked["speed"], owner)
+        run = asked["paused"], asked["speed"]
+        plan = Plan(taken.text.document, taken.name, *run, owner, stored)
         return await sessions.create(plan)
     except ServiceError as error:
         faults = [Fault.model_validate(fault) for fault in error.errors]
@@ -320,6 +320,13 @@ async def scene(session: TheSession, sessions: TheSessions) -> Response:
     return Response(await sessions.scene(session), media_type="application/json")
 
 
+@router.get("/{session_id}/masses", response_model=MassesAnswer)
+async def masses(session: TheSession, sessions: TheSessions, services: TheServices) -> Response:
+    """Masses, inertias and equivalent boxes of the dynamic bodies, as the scene starts."""
+    order = MassesOrder(await sessions.scene(session), {})
+    return Response((await services.compute.answer(order)).body, media_type="application/json")
+
+
 @router.get("/{session_id}/state")
 async def state(session: TheSession) -> dict[str, Any]:
     """The complete current state, in double precision."""
@@ -354,6 +361,7 @@ def describe(session: LiveSession) -> SessionView:
             "control": session.control.holder,
             "restarts": session.restarts,
             "forked_from": session.about.forked_from,
+            "stored_scene": session.about.stored_scene,
             "history": session.kept_history,
             "created_at": moment(session.created_at),
             "failure": session.failure,

@@ -44,8 +44,8 @@ SHARE_COOKIE = "cardan_share"
 DAY = 86_400.0
 # all that a link opens; what is not in here needs a key
 OPENED = re.compile(
-    r"/v1/(sessions)/([^/:]+)(?:/(?:scene|state|summary|stream|frames(?:/[^/:]+)?))?"
-    r"|/v1/(simulations)/([^/:]+)(?:/(?:scene|summary|trajectory))?"
+    r"/v1/(sessions)/([^/:]+)(?:/(?:scene|masses|state|summary|stream|frames(?:/[^/:]+)?))?"
+    r"|/v1/(simulations)/([^/:]+)(?:/(?:scene|masses|summary|trajectory))?"
     r"|/v1/(batches)/([^/:]+)(?:/(?:runs|results))?"
 )
 # how the page names it in its address

@@ -12,6 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 from cardan.schemas import Fault
 from cardan.schemas.api import SimulationInfo
 from cardan.schemas.base import Base
+from cardan.schemas.masses import MassesAnswer
 from cardan.schemas.pointer import apply_overrides
 from cardan.service.api.accepted import accepted, as_json
 from cardan.service.api.dependencies import (
@@ -23,11 +24,12 @@ from cardan.service.api.dependencies import (
 from cardan.service.api.following import EventSource, Now, event_answer, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
+from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charged, refuse_beyond_stored
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
-from cardan.service.compute.messages import Extent, Taken, TakeOrder
+from cardan.service.compute.messages import Extent, MassesOrder, Taken, TakeOrder
 from cardan.service.intake import invalid
 from cardan.service.services import Services
 from cardan.service.settings import Settings
@@ -65,10 +67,12 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
     async with ticket(request, services) as granted:
         run_id = granted.replayed
         if run_id is None:
-            taken = await services.compute.answer(TakeOrder(body, "simulation"))
+            order = TakeOrder(body, "simulation")
+            taken, stored = await answer_about_scene(request, services, order)
             await refuse_beyond_stored(request, services, request.app.state.sessions)
             with charged(request, Extent(1, taken.seconds)):
-                run_id = await run_sync(_admit, services, taken, granted.key, owner_of(request))
+                new = owner_of(request), stored
+                run_id = await run_sync(_admit, services, taken, granted.key, *new)
             granted.used = True
             services.queue.wake.set()
             log.info(
@@ -93,9 +97,8 @@ def listing(
     rows = services.catalog.simulations(
         before=page.after, size=page.size + 1, status=status, created_by=seen_by(request)
     )
-    shown = rows[: page.size]
-    last = shown[-1]["seq"] if len(rows) > page.size else None
-    return SimulationPage(items=simulation_infos(services, shown), next_page_token=page.token(last))
+    shown, following = page.cut(rows)
+    return SimulationPage(items=simulation_infos(services, shown), next_page_token=following)
 
 
 @router.get("/{simulation_id}", response_model=SimulationInfo)
@@ -113,6 +116,18 @@ def scene(simulation_id: str, services: TheServices) -> dict[str, Any]:
     document = orjson.loads(services.catalog.scene_document(row["scene_hash"]))
     changed: dict[str, Any] = apply_overrides(document, row["overrides"])
     return changed
+
+
+@router.get("/{simulation_id}/masses", response_model=MassesAnswer)
+async def masses(simulation_id: str, services: TheServices) -> Response:
+    """Masses, inertias and equivalent boxes of the dynamic bodies, as the scene starts."""
+
+    def order() -> MassesOrder:
+        row = known_run(services, simulation_id)
+        return MassesOrder(services.catalog.scene_document(row["scene_hash"]), row["overrides"])
+
+    found = await services.compute.answer(await run_sync(order))
+    return Response(found.body, media_type="application/json")
 
 
 @router.get("/{simulation_id}/summary")
@@ -246,10 +261,16 @@ def timeout_of(asked: Mapping[str, Any], settings: Settings) -> float:
     return float(wanted)
 
 
-def _admit(services: Services, taken: Taken, key: str | None, owner: str | None) -> str:
+def _admit(
+    services: Services,
+    taken: Taken,
+    key: str | None,
+    owner: str | None,
+    stored: Mapping[str, Any] | None,
+) -> str:
     refuse_when_full(services)
     timeout = timeout_of(taken.asked, services.settings)
-    run = NewRun({}, taken.steps, timeout, owner)
+    run = NewRun({}, taken.steps, timeout, owner, stored)
     return services.admission.simulation(taken.text, run, name=taken.name, key=key)
 
 

@@ -25,9 +25,9 @@ from cardan.service.api.shares import watched_by
 from cardan.service.api.stream_messages import (
     POLICY_VIOLATION,
     ClosedError,
+    channels_of,
     client_id_of,
     id_of,
-    rates_of,
     read_hello,
     read_message,
     receive_json,
@@ -239,7 +239,8 @@ class _Connection:
         self._viewer.acknowledge(read_message(Ack, message).sequence)
 
     def _subscribe(self, message: dict[str, Any]) -> None:
-        self._viewer.subscribe(rates_of(message))
+        rates, quantised = channels_of(message)
+        self._viewer.subscribe(rates, quantised=quantised)
         self._session.touch()
         self._session.fanout.refresh()
         newest = self._session.history.newest

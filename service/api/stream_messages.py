@@ -53,8 +53,11 @@ def client_id_of(hello: dict[str, Any]) -> str:
     return client_id
 
 
-def rates_of(message: dict[str, Any]) -> dict[str, float]:
-    """Return the channels of a `subscribe` with their rates [Hz]. Raises ProblemError (422)."""
+def channels_of(message: dict[str, Any]) -> tuple[dict[str, float], bool]:
+    """Return the channels of a `subscribe` with their rates [Hz], and whether poses are quantised.
+
+    Raises ProblemError (422).
+    """
     channels = message.get("channels")
     for name in channels if isinstance(channels, dict) else ():
         if name not in CHANNELS:
@@ -62,7 +65,12 @@ def rates_of(message: dict[str, Any]) -> dict[str, float]:
             detail = f"There is no channel {name!r}; there are {known}."
             raise ProblemError(422, "unknown_channel", detail)
     asked = read_message(Subscribe, message).channels
-    return {name: (options or ChannelOptions()).hz for name, options in asked.items()}
+    options = {name: given or ChannelOptions() for name, given in asked.items()}
+    quantised = {name for name, one in options.items() if one.encoding == "quantised"}
+    if quantised - {"poses"}:
+        detail = f"Only poses are quantised, not {', '.join(sorted(quantised - {'poses'}))}."
+        raise ProblemError(422, "message_invalid", detail)
+    return {name: one.hz for name, one in options.items()}, "poses" in quantised
 
 
 def read_message(model: type[Model], message: dict[str, Any]) -> Model:

@@ -1,6 +1,7 @@
 """`/v1/studies`: design variables are chosen so that a quantity is least, or fits measurements."""
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -21,6 +22,7 @@ from cardan.service.api.dependencies import (
 from cardan.service.api.following import EventSource, Now, event_answer, runs_of_batch, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
+from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charged
@@ -63,9 +65,10 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
     async with ticket(request, services) as granted:
         study_id = granted.replayed
         if study_id is None:
-            taken = await services.compute.answer(order)
+            taken, stored = await answer_about_scene(request, services, order)
             with charged(request, taken.extent):
-                study_id = await run_sync(_admit, taken, services, granted.key, owner_of(request))
+                new = owner_of(request), stored
+                study_id = await run_sync(_admit, taken, services, granted.key, *new)
             granted.used = True
             services.queue.wake.set()
             ids = {"study": study_id, "request": request_id_of(request.scope)}
@@ -81,11 +84,8 @@ def listing(request: Request, services: TheServices, page: ThePage) -> StudyPage
     rows = services.studies.rows.page(
         before=page.after, size=page.size + 1, created_by=seen_by(request)
     )
-    shown = rows[: page.size]
-    last = shown[-1]["seq"] if len(rows) > page.size else None
-    return StudyPage(
-        items=[study_info(services, row) for row in shown], next_page_token=page.token(last)
-    )
+    shown, following = page.cut(rows)
+    return StudyPage(items=[study_info(services, row) for row in shown], next_page_token=following)
 
 
 @router.get("/{study_id}", response_model=StudyInfo)
@@ -164,6 +164,7 @@ def study_info(services: Services, row: Row) -> StudyInfo:
     """Return a study as an object of the API."""
     _, ended, failed = services.studies.rows.counts(row["batch_id"])
     url, batch = study_url(row["id"]), batch_url(row["batch_id"])
+    evaluations = services.catalog.batch(row["batch_id"])
     return StudyInfo(
         id=row["id"],
         status=row["state"],
@@ -175,6 +176,7 @@ def study_info(services: Services, row: Row) -> StudyInfo:
         reason=row["reason"],
         error=row["error"],
         name=row["name"] or "",
+        stored_scene=None if evaluations is None else evaluations["stored_scene"],
         created_at=moment(row["created_at"]),
         finished_at=moment_or_none(row["finished_at"]),
         links={
@@ -187,7 +189,13 @@ def study_info(services: Services, row: Row) -> StudyInfo:
     )
 
 
-def _admit(taken: TakenStudy, services: Services, key: str | None, owner: str | None) -> str:
+def _admit(
+    taken: TakenStudy,
+    services: Services,
+    key: str | None,
+    owner: str | None,
+    stored: Mapping[str, Any] | None,
+) -> str:
     refuse_when_full(services)
     asked = taken.asked
     timeout = timeout_of(asked, services.settings)
@@ -203,7 +211,7 @@ def _admit(taken: TakenStudy, services: Services, key: str | None, owner: str | 
         measure={"objective": objective, "constraints": asked["constraints"]},
         created_by=owner,
     )
-    runs = [NewRun(overrides, taken.steps, timeout, owner) for overrides in taken.runs]
+    runs = [NewRun(overrides, taken.steps, timeout, owner, stored) for overrides in taken.runs]
     study = NewStudy(taken.name, asked, taken.method)
     return services.admission.study(taken.text, study, batch, runs, key=key)
 

@@ -20,6 +20,7 @@ from cardan.service.intake import (
     invalid,
     read_document,
     read_request,
+    sourced,
     take_scene,
 )
 
@@ -45,7 +46,7 @@ def take(order: m.BatchOrder, limits: Limits) -> m.TakenBatch:
     ask = read_request(BatchRequest, read_document(order.body))
     _check_count(ask, order.most_runs)
     _check_metrics(ask)
-    intake = take_scene(ask.scene, limits, ask.overrides, "/scene")
+    intake = take_scene(sourced(ask.scene, order.stored), limits, ask.overrides, "/scene")
     runs = list(variations.runs(ask))
     _check_variants(ask, json.loads(intake.text.document), limits)
     refuse(

@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from cardan.schemas import Fault, Limits, SceneInvalid, load_scene, parse_json
+from cardan.schemas import Fault, Limits, SceneInvalid, apply_overrides, load_scene, parse_json
 from cardan.schemas import dynamics as d
 from cardan.schemas.dynamics import MAX_NUMBERS
 from cardan.service.compute import messages as m
-from cardan.service.intake import invalid, located, read_document, read_request, take_scene
+from cardan.service.intake import (
+    invalid,
+    located,
+    read_document,
+    read_request,
+    sourced,
+    take_scene,
+)
 
 if TYPE_CHECKING:
     from cardan.engine import Dynamics
@@ -34,13 +41,29 @@ REQUESTS: Mapping[str, type[d.DynamicsModelRequest]] = {
 }
 
 
-def answer(order: m.DynamicsOrder, limits: Limits) -> m.Written:
+def answer(order: m.DynamicsOrder | m.MassesOrder, limits: Limits) -> m.Written:
     """Answer the body of a request with JSON. Raises ServiceError."""
+    if isinstance(order, m.MassesOrder):
+        return masses(order, limits)
     asked = read_request(REQUESTS[order.operation], read_document(order.body))
-    intake = take_scene(asked.scene, limits, place="/scene")
+    intake = take_scene(sourced(asked.scene, order.stored), limits, place="/scene")
     arguments = asked.model_dump(exclude={"scene"}, exclude_none=True)
     found = compute(order.operation, intake.text.document, arguments, limits)
     return m.Written(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY))
+
+
+def masses(order: m.MassesOrder, limits: Limits) -> m.Written:
+    """A `MassesAnswer`. Raises ServiceError."""
+    from cardan import engine
+
+    # nothing is recorded
+    limits = limits.model_copy(update={"max_recorded_values": 2**63})
+    try:
+        document = apply_overrides(parse_json(order.document.encode()), order.overrides)
+        found = engine.masses(load_scene(document, limits))
+    except (SceneInvalid, engine.SceneError) as error:
+        raise invalid(error.errors) from error
+    return m.Written(orjson.dumps({"bodies": found}))
 
 
 def compute(operation: str, document: str, arguments: Arguments, limits: Limits) -> dict[str, Any]:

@@ -10,7 +10,14 @@ import orjson
 from cardan.schemas import Fault, Limits, Scene, SceneInvalid, load_scene, parse_json
 from cardan.schemas import statics as s
 from cardan.service.compute import messages as m
-from cardan.service.intake import invalid, located, read_document, read_request, take_scene
+from cardan.service.intake import (
+    invalid,
+    located,
+    read_document,
+    read_request,
+    sourced,
+    take_scene,
+)
 
 Answer = dict[str, Any]
 
@@ -24,7 +31,7 @@ REQUESTS: Mapping[str, type[s.MechanicsRequest]] = {
 def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
     """Answer the body of a request with JSON. Raises ServiceError."""
     asked = read_request(REQUESTS[order.operation], read_document(order.body))
-    intake = take_scene(asked.scene, limits, asked.overrides, place="/scene")
+    intake = take_scene(sourced(asked.scene, order.stored), limits, asked.overrides, place="/scene")
     scene = load_scene(parse_json(intake.text.document.encode()), limits)
     try:
         found = compute(scene, asked)

@@ -4,12 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cardan.service.intake import SceneText
+from cardan.service.intake import SceneText, StoredText
 from cardan.service.recordings.slices import Slice
 
 
+@dataclass(frozen=True, kw_only=True)
+class SceneOrder:
+    """Read the body of a request about a scene; one that is stored has to come with it."""
+
+    stored: StoredText | None = None
+
+
 @dataclass(frozen=True)
-class TakeOrder:
+class TakeOrder(SceneOrder):
     """Read the body of a request that holds a scene; build the engine of a simulation."""
 
     body: bytes
@@ -17,12 +24,25 @@ class TakeOrder:
 
 
 @dataclass(frozen=True)
-class BatchOrder:
+class BatchOrder(SceneOrder):
     """Read the body of a batch of at most so many runs; with `estimate` also measure its cost."""
 
     body: bytes
     most_runs: int
     estimate: bool = False
+
+
+@dataclass(frozen=True)
+class StoreOrder:
+    """Check a scene that is to be stored: a document, after a merge patch if there is one."""
+
+    document: bytes
+    patch: bytes | None = None
+
+    @property
+    def body(self) -> bytes:
+        """The larger part of what is read."""
+        return self.document
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,7 @@ class ReportOrder:
 
     body: bytes
     probe_s: float
+    kind: Literal["simulation", "session"] = "simulation"
 
 
 @dataclass(frozen=True)
@@ -50,7 +71,7 @@ class CheckOrder:
 
 
 @dataclass(frozen=True)
-class DynamicsOrder:
+class DynamicsOrder(SceneOrder):
     """Answer the body of a request to `/v1/dynamics/{operation}`."""
 
     operation: str
@@ -58,11 +79,19 @@ class DynamicsOrder:
 
 
 @dataclass(frozen=True)
-class MechanicsOrder:
+class MechanicsOrder(SceneOrder):
     """Answer the body of a request to `/v1/{operation}`: statics, linear models, poses."""
 
     operation: str
     body: bytes
+
+
+@dataclass(frozen=True)
+class MassesOrder:
+    """Tell masses and inertias of the bodies of a scene that was accepted."""
+
+    document: str
+    overrides: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -73,7 +102,7 @@ class SolveOrder:
 
 
 @dataclass(frozen=True)
-class StudyOrder:
+class StudyOrder(SceneOrder):
     """Read the body of a study of at most so many evaluations."""
 
     body: bytes
@@ -108,10 +137,31 @@ class EncodeOrder:
     most_bytes: int
 
 
+AboutScene = TakeOrder | BatchOrder | DynamicsOrder | MechanicsOrder | StudyOrder
 Order = (
     TakeOrder | BatchOrder | FingerprintOrder | ReportOrder | CheckOrder | DynamicsOrder
+    | MassesOrder
     | SolveOrder | MechanicsOrder | StudyOrder | SearchOrder | VerifyOrder | EncodeOrder
+    | StoreOrder
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WantedScene:
+    """The request names a stored scene: the order is to be given again, with it."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Storable:
+    """A scene that may be stored; `document` is what it is after a patch, and none without one."""
+
+    name: str
+    scene_hash: str
+    digest: str
+    """SHA-256 of the document (hex)."""
+    document: bytes | None
 
 
 @dataclass(frozen=True)
@@ -210,4 +260,7 @@ class Refused:
     problem: Mapping[str, Any]
 
 
-Reply = Taken | TakenBatch | TakenStudy | Searched | Checked | Written | Verified | Refused
+Reply = (
+    Taken | TakenBatch | TakenStudy | Searched | Checked | Written | Verified | Refused
+    | WantedScene | Storable
+)  # fmt: skip

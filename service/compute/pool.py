@@ -115,8 +115,12 @@ class ComputePool:
             return "problems"
         if isinstance(order, m.VerifyOrder | m.EncodeOrder):
             return "files"
-        text = order.document if isinstance(order, m.CheckOrder) else order.body
-        return "small" if len(text) <= self._options.small_bytes else "large"
+        size = len(
+            order.document if isinstance(order, m.CheckOrder | m.MassesOrder) else order.body
+        )
+        if isinstance(order, m.SceneOrder) and order.stored is not None:
+            size += len(order.stored.document)
+        return "small" if size <= self._options.small_bytes else "large"
 
 
 class Lane:

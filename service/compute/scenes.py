@@ -6,8 +6,17 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cardan.schemas import Fault, Limits, SceneInvalid, apply_overrides, load_scene, scene_warnings
+from cardan.schemas import (
+    Fault,
+    Limits,
+    Scene,
+    SceneInvalid,
+    apply_overrides,
+    load_scene,
+    scene_warnings,
+)
 from cardan.schemas.api import ScenePreview, ValidationReport
+from cardan.schemas.merge_patch import merge_patch
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.intake import (
@@ -18,6 +27,7 @@ from cardan.service.intake import (
     read_document,
     read_session,
     read_simulation,
+    sourced,
     take_scene,
 )
 
@@ -29,12 +39,10 @@ def take(order: m.TakeOrder, limits: Limits) -> m.Taken:
     document = read_document(order.body)
     read = read_simulation if order.kind == "simulation" else read_session
     asked, place = read(document)
-    if order.kind == "session":
-        # nothing of it is recorded
-        limits = limits.model_copy(update={"max_recorded_values": UNLIMITED})
-    intake = take_scene(asked.scene, limits, asked.overrides, place)
+    limits = _limits_of(order.kind, limits)
+    intake = take_scene(sourced(asked.scene, order.stored), limits, asked.overrides, place)
     if order.kind == "simulation":
-        faults = check(m.CheckOrder(intake.text.document, {}, 0.0), limits).faults
+        faults = _built(intake.scene, 0.0).faults
         refuse(faults, asked.overrides, place)
         text = intake.text
     else:
@@ -48,6 +56,29 @@ def take(order: m.TakeOrder, limits: Limits) -> m.Taken:
     )
 
 
+def store(order: m.StoreOrder, limits: Limits) -> m.Storable:
+    """Check a scene as `:validate` does. Raises ServiceError with every fault."""
+    document, text = read_document(order.document), order.document
+    if order.patch is not None:
+        document = merge_patch(document, read_document(order.patch))
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    intake = take_scene(document, limits)
+    refuse(check(m.CheckOrder(intake.text.document, {}, 0.0), limits).faults, {}, "")
+    return m.Storable(
+        name=intake.scene.name,
+        scene_hash=intake.text.hash,
+        digest=hashlib.sha256(text).hexdigest(),
+        document=None if order.patch is None else text,
+    )
+
+
+def _limits_of(kind: str, limits: Limits) -> Limits:
+    if kind == "simulation":
+        return limits
+    # nothing of a session is recorded
+    return limits.model_copy(update={"max_recorded_values": UNLIMITED})
+
+
 def fingerprint(order: m.FingerprintOrder) -> m.Written:
     """SHA-256 (hex) of the document, without spaces and with sorted keys. Raises ServiceError."""
     document = read_document(order.body)
@@ -59,25 +90,32 @@ def report(order: m.ReportOrder, limits: Limits) -> m.Written:
     """Return a `ValidationReport`. Raises ServiceError for a body that is no document."""
     document = read_document(order.body)
     try:
-        intake = take_scene(document, limits)
+        intake = take_scene(document, _limits_of(order.kind, limits))
     except ServiceError as error:
         if error.code != ErrorCode.SCENE_INVALID:
             raise
         faults = [Fault.model_validate(fault) for fault in error.errors]
         return _written(ValidationReport(valid=False, errors=faults))
-    checked = check(m.CheckOrder(intake.text.document, {}, order.probe_s), limits)
+    checked = _built(intake.scene, order.probe_s)
     return _written(_report_on(intake, checked))
 
 
 def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
     """Build the engine of a scene and report what it refuses."""
+    try:
+        scene = load_scene(apply_overrides(json.loads(order.document), order.overrides), limits)
+    except SceneInvalid as error:
+        return m.Checked([fault.model_dump() for fault in error.errors])
+    return _built(scene, order.probe_s)
+
+
+def _built(scene: Scene, probe_s: float) -> m.Checked:
+    """What the engine says of a scene, and with `probe_s` > 0 what its steps cost."""
     from cardan import engine
 
     try:
-        scene = load_scene(apply_overrides(json.loads(order.document), order.overrides), limits)
         simulation = engine.Simulation(engine.with_options(scene))
-    except SceneInvalid as error:
-        return m.Checked([fault.model_dump() for fault in error.errors])
+        preview = engine.preview(scene, simulation) if probe_s > 0.0 else None
     except engine.SceneError as error:
         return m.Checked([fault.model_dump() for fault in error.errors])
     except MemoryError:
@@ -90,9 +128,9 @@ def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
         }
         return m.Checked([fault])
     return m.Checked(
-        seconds_per_step=_seconds_per_step(simulation, order.probe_s),
+        seconds_per_step=_seconds_per_step(simulation, probe_s),
         total_steps=simulation.total_steps,
-        preview=engine.preview(scene) if order.probe_s > 0.0 else None,
+        preview=preview,
     )
 
 

@@ -34,7 +34,15 @@ from cardan.service.compute.metric_names import faults_of_metrics
 from cardan.service.compute.scenes import check, refuse
 from cardan.service.compute.searching import Ended, Search, SearchError
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.intake import Intake, escaped, invalid, read_document, read_request, take_scene
+from cardan.service.intake import (
+    Intake,
+    escaped,
+    invalid,
+    read_document,
+    read_request,
+    sourced,
+    take_scene,
+)
 
 # faults of a pointer, whatever value is written there
 NOWHERE = frozenset({"pointer_not_found", "pointer_invalid", "unknown_field"})
@@ -60,7 +68,7 @@ def take(order: m.StudyOrder, limits: Limits) -> m.TakenStudy:
         ask, faults = with_values(ask)
     if faults:
         raise invalid(faults, "request")
-    intake = take_scene(ask.scene, limits, ask.overrides, "/scene")
+    intake = take_scene(sourced(ask.scene, order.stored), limits, ask.overrides, "/scene")
     faults = [*_faults_of_signals(ask, intake.scene), *_faults_of_range(ask, intake, limits)]
     if faults:
         raise invalid(faults, "request")

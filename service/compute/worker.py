@@ -1,6 +1,8 @@
 """The worker process of the pool: one order, one reply."""
 
 import logging
+from collections.abc import Callable
+from typing import Any
 
 from cardan.schemas import Limits
 from cardan.service.compute import (
@@ -14,6 +16,7 @@ from cardan.service.compute import (
 )
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.intake import WantedSceneError
 from cardan.service.processes.channel import Channel
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
@@ -31,6 +34,8 @@ def reply(order: m.Order, limits: Limits) -> m.Reply:
     """Return the reply; what is wrong with the order is a reply too."""
     try:
         return answer(order, limits)
+    except WantedSceneError as wanted:
+        return m.WantedScene(wanted.scene_id)
     except ServiceError as error:
         return m.Refused(error.problem)
     except MemoryError:
@@ -42,28 +47,28 @@ def reply(order: m.Order, limits: Limits) -> m.Reply:
         return m.Refused(ServiceError(ErrorCode.STORAGE_FAILED, detail).problem)
 
 
+LIMITED: dict[type, Callable[[Any, Limits], m.Reply]] = {
+    m.TakeOrder: scenes.take,
+    m.StoreOrder: scenes.store,
+    m.BatchOrder: batches.take,
+    m.ReportOrder: scenes.report,
+    m.CheckOrder: scenes.check,
+    m.DynamicsOrder: dynamics.answer,
+    m.MassesOrder: dynamics.answer,
+    m.MechanicsOrder: mechanics.answer,
+    m.StudyOrder: studies.answer,
+    m.SearchOrder: studies.answer,
+}
+UNLIMITED: dict[type, Callable[[Any], m.Reply]] = {
+    m.FingerprintOrder: scenes.fingerprint,
+    m.VerifyOrder: encoding.verify,
+    m.EncodeOrder: encoding.encode,
+    m.SolveOrder: complementarity.solve,
+}
+"""Where each kind of order is done: with the limits of scenes, or without."""
+
+
 def answer(order: m.Order, limits: Limits) -> m.Reply:
     """Have the order done where its kind belongs. Raises ServiceError or MemoryError."""
-    match order:
-        case m.TakeOrder():
-            return scenes.take(order, limits)
-        case m.BatchOrder():
-            return batches.take(order, limits)
-        case m.FingerprintOrder():
-            return scenes.fingerprint(order)
-        case m.ReportOrder():
-            return scenes.report(order, limits)
-        case m.CheckOrder():
-            return scenes.check(order, limits)
-        case m.DynamicsOrder():
-            return dynamics.answer(order, limits)
-        case m.MechanicsOrder():
-            return mechanics.answer(order, limits)
-        case m.StudyOrder() | m.SearchOrder():
-            return studies.answer(order, limits)
-        case m.VerifyOrder():
-            return encoding.verify(order)
-        case m.EncodeOrder():
-            return encoding.encode(order)
-        case m.SolveOrder():
-            return complementarity.solve(order)
+    kind = type(order)
+    return LIMITED[kind](order, limits) if kind in LIMITED else UNLIMITED[kind](order)

@@ -11,16 +11,19 @@ from cardan.schemas import Limits
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
+# read by the engine where a simulation is built
+THREADS = "CARDAN_THREADS"
 
 
 @dataclass(frozen=True)
 class WorkerLimits:
-    """What one worker process may use, in bytes, how large its scenes may be, and its niceness."""
+    """What one worker process may use: bytes, sizes of scenes, niceness, threads of a step."""
 
     memory: int
     file: int = 0
     scene: Limits = field(default_factory=Limits)
     nice: int = 0
+    threads: int = 1
 
 
 def name_process(name: str) -> None:
@@ -44,13 +47,14 @@ def die_with_parent(parent: int | None = None) -> None:
 
 
 def limit_resources(limits: WorkerLimits) -> None:
-    """No core files, no more memory and no longer files than allowed, and the niceness."""
+    """No core files, no more memory, files and threads than allowed, and the niceness."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_AS, limits.memory)
     # a write past this fails like one on a full disk, and is reported, not fatal
     if limits.file:
         _limit(resource.RLIMIT_FSIZE, limits.file)
     os.nice(limits.nice)
+    os.environ[THREADS] = str(limits.threads)
 
 
 def _limit(what: int, most: int) -> None:

@@ -2,20 +2,72 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import RawIOBase
 from pathlib import Path
 
+import pyarrow as pa
+
 SUMS = "sums.json"
+BUFFER_BYTES = 1 << 18
 
 
 class DamagedError(Exception):
     """A file of a recording is not what the run wrote."""
 
 
-def write_sums(folder: Path) -> None:
-    """Add the file of sums to the files that are there."""
-    found = {file.name: file_sum(file) for file in sorted(folder.iterdir())}
-    (folder / SUMS).write_text(json.dumps(found, sort_keys=True))
+class FilesWithSums:
+    """The files of a folder while they are written: each is summed, and forced to the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        """Begin with an empty folder."""
+        self._folder = folder
+        self._sums: dict[str, str] = {}
+        self.size = 0
+        """Bytes of all files so far."""
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[pa.NativeFile]:
+        """Write one file. Raises OSError."""
+        with (self._folder / name).open("wb", buffering=0) as file:
+            summed = _Summed(file)
+            # Arrow writes in many small pieces
+            with pa.BufferedOutputStream(pa.PythonFile(summed, mode="w"), BUFFER_BYTES) as stream:
+                yield stream
+            os.fsync(file.fileno())
+            self.size += file.tell()
+        self._sums[name] = summed.sum.hexdigest()
+
+    def write_sums(self) -> None:
+        """Write the file of sums. Raises OSError."""
+        text = json.dumps(self._sums, sort_keys=True)
+        with self.open(SUMS) as file:
+            file.write(text.encode())
+
+
+class _Summed:
+    """What Arrow writes a file to: it sums the bytes, and leaves the file open."""
+
+    closed = False
+
+    def __init__(self, file: RawIOBase) -> None:
+        self._file = file
+        self.sum = hashlib.sha256()
+
+    def write(self, data: bytes) -> None:
+        self.sum.update(data)
+        left = memoryview(data)
+        while left:
+            # less than all is written when the disk is nearly full
+            left = left[self._file.write(left) :]
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def close(self) -> None:
+        """The file is closed by who opened it."""
 
 
 def read_sums(folder: Path) -> dict[str, str]:

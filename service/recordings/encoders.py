@@ -13,9 +13,10 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from cardan.service.recordings.sources import ROW_GROUP, Recording, Source
-from cardan.service.recordings.tables import METADATA_KEY, to_numpy, units
+from cardan.service.recordings.tables import METADATA_KEY, to_numpy, units_of
 
 CSV_PREFIX = "# cardan: "
+BY_TIME = ("time", "step")
 
 
 def dump_json(value: Any) -> bytes:
@@ -81,9 +82,11 @@ def write_parquet(recording: Recording, table: str, sink: Any) -> None:
         compression="zstd",
         use_dictionary=[f.name for f in schema if pa.types.is_dictionary(f.type)],
         use_byte_stream_split=[f.name for f in schema if pa.types.is_floating(f.type)],
+        # what readers choose row groups by
+        write_statistics=[name for name in BY_TIME if name in schema.names],
     ) as writer:
         for group in _row_groups(source):
-            writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
+            writer.write_table(_fitted(group, schema), row_group_size=ROW_GROUP)
 
 
 def write_arrow(recording: Recording, table: str, sink: IO[bytes]) -> None:
@@ -92,13 +95,19 @@ def write_arrow(recording: Recording, table: str, sink: IO[bytes]) -> None:
     schema = source.schema.with_metadata({METADATA_KEY: dump_json(_about(recording, table))})
     with pa.ipc.new_stream(sink, schema) as writer:
         for group in _row_groups(source):
-            writer.write_table(group.cast(schema), max_chunksize=ROW_GROUP)
+            writer.write_table(_fitted(group, schema), max_chunksize=ROW_GROUP)
+
+
+def _fitted(group: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows with a schema; a cast would look at every column of those that have it already."""
+    named = group.replace_schema_metadata(schema.metadata)
+    return named if named.schema.equals(schema, check_metadata=True) else group.cast(schema)
 
 
 def _about(recording: Recording, table: str) -> dict[str, Any]:
     """The metadata of a file that holds one table: its units are those of that table."""
-    empty = recording.sources[table].schema.empty_table()
-    return dict(recording.metadata) | {"table": table, "units": units({table: empty})}
+    units = units_of(table, tuple(recording.sources[table].schema.names))
+    return dict(recording.metadata) | {"table": table, "units": {table: units}}
 
 
 def _row_groups(source: Source) -> Iterator[pa.Table]:

@@ -12,6 +12,12 @@ from cardan.service.recordings.tables import Tables, from_columns, recording_met
 
 def finite_values(value: Any) -> Any:
     """The plain value with `None` for values that JSON cannot represent: NaN and infinities."""
+    kind = type(value)
+    if kind is float:
+        # most of a summary; what follows asks abstract classes, which answer slowly
+        return value if math.isfinite(value) else None
+    if kind is str or kind is int:
+        return value
     if isinstance(value, Mapping):
         return {key: finite_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

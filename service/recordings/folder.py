@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cardan.service.recordings.checksums import write_sums
+from cardan.service.recordings.checksums import FilesWithSums
 from cardan.service.recordings.formats import decode as decode_file
 from cardan.service.recordings.formats import (
     dump_json,
@@ -31,17 +31,15 @@ def write_folder(recording: Tables, path: Path) -> int:
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     try:
+        written = FilesWithSums(temporary)
         for table in recording.tables:
-            with (temporary / f"{table}.parquet").open("wb") as file:
+            with written.open(f"{table}.parquet") as file:
                 write_parquet(recording, table, file)
         for name, part in (("scene", recording.scene), ("summary", recording.summary)):
             if part is not None:
-                (temporary / f"{name}.json").write_bytes(dump_json(part))
-        write_sums(temporary)
-        size = 0
-        for written in temporary.iterdir():
-            size += written.stat().st_size
-            _force(written)
+                with written.open(f"{name}.json") as file:
+                    file.write(dump_json(part))
+        written.write_sums()
         _force(temporary)
         if path.exists():
             shutil.rmtree(path)
@@ -50,7 +48,7 @@ def write_folder(recording: Tables, path: Path) -> int:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    return size
+    return written.size
 
 
 def folder_bytes(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ TABLES = (
     "events",
 )
 
+# of tables with the same columns
+KEPT_SCHEMAS = 64
 # the key of the metadata in Parquet and Arrow schemas
 METADATA_KEY = b"cardan"
 
@@ -69,10 +72,13 @@ def from_columns(
 
 def units(tables: Mapping[str, pa.Table]) -> dict[str, dict[str, str]]:
     """The unit of every column, by table."""
-    return {
-        name: {column: unit_of(name, column) for column in table.column_names}
-        for name, table in tables.items()
-    }
+    return {name: units_of(name, tuple(table.column_names)) for name, table in tables.items()}
+
+
+@lru_cache(maxsize=KEPT_SCHEMAS)
+def units_of(table: str, columns: tuple[str, ...]) -> dict[str, str]:
+    """The unit of every column of a table; runs of a batch have the same tables."""
+    return {column: unit_of(table, column) for column in columns}
 
 
 def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -91,16 +97,26 @@ def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 
 
 def _table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
-    arrays, fields = [], []
-    for column, values in columns.items():
-        array = _array(np.asarray(values))
+    arrays = [_array(np.asarray(values)) for values in columns.values()]
+    types = tuple(array.type for array in arrays)
+    return pa.Table.from_arrays(arrays, schema=_schema(name, tuple(columns), types))
+
+
+@lru_cache(maxsize=KEPT_SCHEMAS)
+def _schema(name: str, columns: tuple[str, ...], types: tuple[pa.DataType, ...]) -> pa.Schema:
+    fields = []
+    for column, kind in zip(columns, types, strict=True):
         about = {"unit": unit_of(name, column), "meaning": meaning_of(name, column)}
-        arrays.append(array)
-        fields.append(pa.field(column, array.type, nullable=False, metadata=about))
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+        fields.append(pa.field(column, kind, nullable=False, metadata=about))
+    return pa.schema(fields)
 
 
 def _array(values: npt.NDArray[Any]) -> pa.Array:
     if values.dtype.kind in "OUS":
         return pa.array(values.astype(np.str_), pa.string()).dictionary_encode()
-    return pa.array(np.ascontiguousarray(values))
+    plain = np.ascontiguousarray(values)
+    if plain.dtype.kind in "iuf" and plain.dtype.isnative:
+        # without a look at each value: there are no nulls
+        buffers = [None, pa.py_buffer(plain)]
+        return pa.Array.from_buffers(pa.from_numpy_dtype(plain.dtype), len(plain), buffers)
+    return pa.array(plain)

@@ -48,6 +48,7 @@ class About:
     time_step: float = 0.0
     total_steps: int = 0
     created_by: str | None = None
+    stored_scene: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

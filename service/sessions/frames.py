@@ -16,9 +16,12 @@ from cardan.schemas.frame import (
     asleep_table,
     encode_frame,
     friction_table,
+    momentum_table,
     poses_table,
+    reactions_table,
     row_from,
     table_from,
+    velocities_table,
 )
 
 COLLISION_WORDS = ("broad", "narrow", "collision", "contact")
@@ -34,17 +37,23 @@ class Shot:
 
 
 def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> bytes:
-    """The encoded frame of this moment, sequence 0; contacts, friction, events only when asked for.
+    """The encoded frame of this moment, sequence 0; what costs much only when it is asked for.
 
     Removes the collected events, so that each is sent once.
     """
     still = shot.phase != "running"
+    joints = simulation.joint_table()
     tables: dict[BlockTag, Table] = {
         BlockTag.POSES: poses_table(simulation.poses()),
-        BlockTag.JOINTS: table_from(BlockTag.JOINTS, simulation.joint_table()),
+        BlockTag.JOINTS: table_from(BlockTag.JOINTS, joints),
         BlockTag.ENERGY: row_from(BlockTag.ENERGY, simulation.energy()),
         BlockTag.SOLVER: _solver(simulation.solver_report(), shot.real_time_factor),
+        BlockTag.MOMENTUM: momentum_table(simulation.momentum()),
     }
+    if "velocities" in channels:
+        tables[BlockTag.VELOCITIES] = velocities_table(simulation.velocities())
+    if "reactions" in channels:
+        tables[BlockTag.REACTIONS] = reactions_table(joints)
     if "contacts" in channels or "friction" in channels:
         contacts = simulation.contact_table()
         tables[BlockTag.CONTACTS] = table_from(BlockTag.CONTACTS, contacts)

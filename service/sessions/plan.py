@@ -23,6 +23,8 @@ class Plan:
     speed: float | None = 1.0
     created_by: str | None = None
     """Name of the key; none: the service has no keys."""
+    stored_scene: Mapping[str, Any] | None = None
+    """Id and revision of the stored scene it is made from."""
 
     def about(self, forked_from: Mapping[str, Any] | None = None) -> About:
         """What is known of a session of this plan that is made now."""
@@ -35,6 +37,7 @@ class Plan:
             self.speed,
             forked_from,
             created_by=self.created_by,
+            stored_scene=self.stored_scene,
         )
 
 

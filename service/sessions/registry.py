@@ -58,6 +58,7 @@ class SessionOptions:
     start_method: str | None = None
     max_restarts: int = 5
     worker_memory_bytes: int = 4 * 1024**3
+    threads: int = 1
     watch: Watch = field(default_factory=Watch)
 
 
@@ -82,7 +83,7 @@ class Sessions:
             meter or NoMeter(),
         )
         self._launcher = WorkerLauncher(options.start_method, kernels)
-        self._limits = WorkerLimits(options.worker_memory_bytes)
+        self._limits = WorkerLimits(options.worker_memory_bytes, threads=options.threads)
         self.spare = SpareWorker(self._start_worker, Prepare())
         self._refilling: asyncio.Task[None] | None = None
         self._closing = threading.Event()

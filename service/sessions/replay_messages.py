@@ -1,10 +1,14 @@
 """Messages between a session and the process that computes its past; `body` holds bytes."""
 
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any
 
 from cardan.service.processes.worker import Hello, Stop
 from cardan.service.sessions.messages import PlaybackState
+
+FRAME_LENGTH = Struct("<I")
+"""Bytes of a frame, before each where several are one body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,21 @@ class FrameAt:
     epoch: int
     step: int
     described: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FramesAt:
+    """Answer with the frames of some steps, ascending, each behind its length, with channels."""
+
+    number: int
+    epoch: int
+    steps: tuple[int, ...]
+    channels: tuple[str, ...]
+
+    @property
+    def step(self) -> int:
+        """The last one."""
+        return self.steps[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +88,5 @@ class NotFound:
     problem: dict[str, Any]
 
 
-Order = FrameAt | ProblemAt | ForkAt
+Order = FrameAt | FramesAt | ProblemAt | ForkAt
 Message = ReplayFolder | Order | Skip | Stop | Hello | Found | NotFound

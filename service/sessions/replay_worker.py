@@ -1,6 +1,7 @@
 """The process that computes the past of a session, one order after another."""
 
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -15,8 +16,11 @@ from cardan.service.sessions.folder import FolderError, KeyFrame, SessionFolder
 from cardan.service.sessions.queries import answer_query
 from cardan.service.sessions.replay import Replay, SkippedError, UnknownStepError
 from cardan.service.sessions.replay_messages import (
+    FRAME_LENGTH,
+    ForkAt,
     Found,
     FrameAt,
+    FramesAt,
     Message,
     NotFound,
     Order,
@@ -24,6 +28,10 @@ from cardan.service.sessions.replay_messages import (
     ReplayFolder,
     Skip,
 )
+
+MOST_BYTES = 64 * 1024**2
+# what a moment that is computed again has beside what every frame has
+AGAIN = ("friction", "velocities", "reactions")
 
 
 def main(channel: Channel, _limits: WorkerLimits) -> None:
@@ -75,6 +83,8 @@ class Orders:
         try:
             if self._replay is None:
                 self._replay = Replay(self._folder)
+            if isinstance(order, FramesAt):
+                return _frames(self._replay, order, skipped)
             self._replay.go_to(order.epoch, order.step, skipped)
             return self._found(self._replay, order)
         except SkippedError:
@@ -97,7 +107,7 @@ class Orders:
             code = ErrorCode.STORAGE_FAILED
         return NotFound(order.number, ServiceError(code, detail).problem)
 
-    def _found(self, replay: Replay, order: Order) -> Found:
+    def _found(self, replay: Replay, order: FrameAt | ForkAt | ProblemAt) -> Found:
         simulation = replay.simulation
         step, at = simulation.step_count, simulation.time
         if isinstance(order, ProblemAt):
@@ -112,4 +122,18 @@ class Orders:
             return Found(order.number, step, at, orjson.dumps(told))
         phase = "failed" if simulation.failure is not None else "paused"
         shot = frames.Shot(order.epoch, phase, 0.0)
-        return Found(order.number, step, at, frames.frame(simulation, shot, ("friction",)))
+        return Found(order.number, step, at, frames.frame(simulation, shot, AGAIN))
+
+
+def _frames(replay: Replay, order: FramesAt, skipped: Callable[[], bool]) -> Found:
+    simulation = replay.simulation
+    shot = frames.Shot(order.epoch, "running", 0.0)
+    body = bytearray()
+    for step in order.steps:
+        replay.go_to(order.epoch, step, skipped)
+        data = frames.frame(simulation, shot, order.channels)
+        body += FRAME_LENGTH.pack(len(data)) + data
+        if len(body) > MOST_BYTES:
+            detail = f"The frames up to step {step} have {MOST_BYTES} bytes already, the limit."
+            raise ServiceError(ErrorCode.LIMIT_EXCEEDED, f"{detail} Ask for fewer steps.")
+    return Found(order.number, simulation.step_count, simulation.time, bytes(body))

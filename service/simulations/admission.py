@@ -26,6 +26,8 @@ class NewRun:
     total_steps: int
     timeout_s: float | None = None
     created_by: str | None = None
+    stored_scene: Mapping[str, Any] | None = None
+    """Id and revision of the stored scene it is made from."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class Admission:
         if key is None:
             return
         with self._writing.begin() as connection:
-            _bind_key(connection, key, resource)
+            bind_key(connection, key, resource)
 
     def simulation(
         self,
@@ -144,7 +146,7 @@ class Admission:
                 insert(t.runs).values(_row(scene.hash, run) | {"id": run_id, "name": name})
             )
             _queued_event(connection, [run_id])
-            _bind_key(connection, key, run_id)
+            bind_key(connection, key, run_id)
         return run_id
 
     def batch(
@@ -154,7 +156,7 @@ class Admission:
         with self._writing.begin() as connection:
             self._reserve_capacity(connection, len(runs), batch.created_by)
             batch_id = _insert_batch(connection, scene, batch, runs)
-            _bind_key(connection, key, batch_id)
+            bind_key(connection, key, batch_id)
         return batch_id
 
     def study(
@@ -186,7 +188,7 @@ class Admission:
                     created_at=clock.now(),
                 )
             )
-            _bind_key(connection, key, study_id)
+            bind_key(connection, key, study_id)
         return study_id
 
     def extend(
@@ -209,7 +211,13 @@ class Admission:
             self._reserve_capacity(connection, len(runs), None)
             first = connection.execute(like).mappings().one()
             new = [
-                NewRun(overrides, first["total_steps"], first["timeout_s"], first["created_by"])
+                NewRun(
+                    overrides,
+                    first["total_steps"],
+                    first["timeout_s"],
+                    first["created_by"],
+                    first["stored_scene"],
+                )
                 for overrides in runs
             ]
             _insert_runs(connection, first["scene_hash"], batch_id, new, first_number)
@@ -254,6 +262,7 @@ def _insert_batch(
             study_id=batch.study_id,
             measure=batch.measure,
             created_by=batch.created_by,
+            stored_scene=next((run.stored_scene for run in runs), None),
             created_at=clock.now(),
         )
     )
@@ -288,6 +297,7 @@ def _row(scene_hash: str, run: NewRun) -> dict[str, Any]:
         "step": 0,
         "total_steps": run.total_steps,
         "created_by": run.created_by,
+        "stored_scene": run.stored_scene,
         "trace": tracing.present(),
         "created_at": clock.now(),
     }
@@ -311,7 +321,8 @@ def _queued_event(connection: Connection, run_ids: Sequence[str]) -> None:
     )
 
 
-def _bind_key(connection: Connection, key: str | None, resource: str) -> None:
+def bind_key(connection: Connection, key: str | None, resource: str) -> None:
+    """Remember what a reserved key created, in the transaction that creates it."""
     if key is not None:
         connection.execute(
             update(t.idempotency).where(t.idempotency.c.key == key).values(resource=resource)

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select
 
 from cardan.service.simulations import tables as t
-from cardan.service.simulations.rows import count_states
+from cardan.service.simulations.rows import count_states, newest_first
 from cardan.service.simulations.states import TERMINAL, RunState, batch_state
 
 Row = RowMapping
@@ -58,15 +58,11 @@ class Catalog:
     ) -> Sequence[Row]:
         """Runs without a batch, newest first, with `seq < before`; all, or those of a key."""
         query = select(t.runs).where(t.runs.c.batch_id.is_(None))
-        if created_by is not None:
-            query = query.where(t.runs.c.created_by == created_by)
-        if before is not None:
-            query = query.where(t.runs.c.seq < before)
         if status is not None:
             query = query.where(t.runs.c.state == status)
+        query = newest_first(query, t.runs, before, size, created_by)
         with self._engine.connect() as connection:
-            found = connection.execute(query.order_by(t.runs.c.seq.desc()).limit(size))
-            return found.mappings().all()
+            return connection.execute(query).mappings().all()
 
     def batch(self, batch_id: str) -> Row | None:
         """One batch, or `None`."""
@@ -78,11 +74,7 @@ class Catalog:
         self, *, before: int | None, size: int, created_by: str | None = None
     ) -> Sequence[Row]:
         """Batches, newest first, with `seq < before`; all, or those of a key."""
-        query = select(t.batches).order_by(t.batches.c.seq.desc()).limit(size)
-        if created_by is not None:
-            query = query.where(t.batches.c.created_by == created_by)
-        if before is not None:
-            query = query.where(t.batches.c.seq < before)
+        query = newest_first(select(t.batches), t.batches, before, size, created_by)
         with self._engine.connect() as connection:
             return connection.execute(query).mappings().all()
 

@@ -31,10 +31,14 @@ CHANGES: Mapping[int, tuple[Change, ...]] = {
         Change("runs", "created_by", "VARCHAR"),
     ),
     5: (Change("runs", "trace", "VARCHAR"),),
+    6: (
+        Change("batches", "stored_scene", "JSON"),
+        Change("runs", "stored_scene", "JSON"),
+    ),
 }
 """By the version that has them."""
 
-TABLES: Mapping[int, tuple[str, ...]] = {3: ("studies",), 4: ("shares",)}
+TABLES: Mapping[int, tuple[str, ...]] = {3: ("studies",), 4: ("shares",), 6: ("stored_scenes",)}
 """Tables that a version has more than the one before; they are created where they are missing."""
 
 LATEST = max(*CHANGES, *TABLES)

@@ -1,4 +1,4 @@
-"""What is kept, and for how long: ended runs by age, recordings by bytes.
+"""What is kept, and for how long: ended runs by age, recordings by bytes, scenes by their use.
 
 By default everything is kept. Beyond the age an ended simulation or batch is deleted as a whole, as
 by its owner. Beyond the bytes the oldest recordings go, and nothing else: rows and summaries stay,
@@ -22,10 +22,14 @@ PERIOD_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Keep:
-    """Age [s] and bytes up to which ended runs and their recordings are kept; `None`: for ever."""
+    """Age [s] and bytes up to which ended runs and their recordings are kept; `None`: for ever.
+
+    `unused_scene_s`: time [s] for which stored scenes are kept that nobody uses.
+    """
 
     age_s: float | None = None
     recording_bytes: int | None = None
+    unused_scene_s: float | None = None
 
 
 class Retention:
@@ -39,12 +43,15 @@ class Retention:
         keep: Keep,
         discard: Callable[[str], None],
         remove_others: Callable[[float], list[str]] = lambda _before: [],
+        remove_scenes: Callable[[float], int] = lambda _before: 0,
     ) -> None:
         """`discard` removes a recording by its name.
 
         `remove_others` deletes what else ended before a time [s]; names of the recordings it had.
+        `remove_scenes` deletes the stored scenes that were not used since a time [s]; how many.
         """
         self._remove_others = remove_others
+        self._remove_scenes = remove_scenes
         self._queue = queue
         self._catalog = catalog
         self._sizes = sizes
@@ -71,6 +78,10 @@ class Retention:
             removed += self._remove_aged(clock.now() - self._keep.age_s)
         if self._keep.recording_bytes is not None:
             removed += self._remove_large(self._keep.recording_bytes)
+        if self._keep.unused_scene_s is not None:
+            scenes = self._remove_scenes(clock.now() - self._keep.unused_scene_s)
+            if scenes:
+                log.info("retention: %d stored scenes removed", scenes)
         return removed
 
     def _work(self) -> None:

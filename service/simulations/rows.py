@@ -11,6 +11,7 @@ from sqlalchemy import (
     RowMapping,
     Select,
     String,
+    Table,
     bindparam,
     func,
     insert,
@@ -45,6 +46,21 @@ class Outcome:
     result: str | None = None
     real_time_factor: float | None = None
     progressed: bool = False
+
+
+def newest_first(
+    query: Select[Any],
+    table: Table,
+    before: int | None,
+    size: int,
+    created_by: str | None,
+) -> Select[Any]:
+    """The rows of a query, newest first, with `seq < before`; all, or those of a key."""
+    if created_by is not None:
+        query = query.where(table.c.created_by == created_by)
+    if before is not None:
+        query = query.where(table.c.seq < before)
+    return query.order_by(table.c.seq.desc()).limit(size)
 
 
 def count_states(connection: Connection, batch_id: str) -> dict[RunState, int]:

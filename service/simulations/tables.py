@@ -1,7 +1,7 @@
 """The tables of the queue. Times are seconds since 1970 UTC; JSON columns hold plain values.
 
-`scenes` are content-addressed: thousands of runs of one batch share one text. A *run* is one
-simulation; a single simulation is a run without a batch.
+`scenes` are content-addressed: thousands of runs of one batch share one text. `stored_scenes` are
+those that users keep. A *run* is one simulation; a single simulation is a run without a batch.
 """
 
 import json
@@ -14,15 +14,18 @@ from sqlalchemy import (
     BigInteger,
     Column,
     Connection,
+    Dialect,
     Engine,
     Float,
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
     Text,
+    TypeDecorator,
     create_engine,
     event,
     inspect,
@@ -37,6 +40,17 @@ metadata = MetaData()
 
 WHOLE = BigInteger().with_variant(Integer, "sqlite")
 """SQLite counts rows in columns of the type INTEGER alone, which hold 64 bits there."""
+
+
+class Title(TypeDecorator[str]):
+    """A name that a user gave; PostgreSQL keeps no NUL in texts, so no database does."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return what is stored."""
+        return None if value is None else value.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class UnknownVersionError(Exception):
@@ -55,7 +69,7 @@ batches = Table(
     metadata,
     Column("seq", WHOLE, primary_key=True),
     Column("id", String, nullable=False, unique=True),
-    Column("name", String),
+    Column("name", Title),
     Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
     Column("parameters", JSON, nullable=False),  # pointers that vary, in order
     Column("metrics", JSON, nullable=False),
@@ -64,6 +78,7 @@ batches = Table(
     Column("record", String, nullable=False, server_default="full"),  # full, failed, metrics
     Column("study_id", String),  # the study whose evaluations the runs are
     Column("measure", JSON(none_as_null=True)),  # what the study asks of every run
+    Column("stored_scene", JSON(none_as_null=True)),  # {id, revision} it was made from
     Column("stop_reason", String),  # set once: no queued run of this batch starts any more
     Column("created_by", String),  # name of the key; none: the service had no keys
     Column("created_at", Float, nullable=False),
@@ -76,7 +91,7 @@ runs = Table(
     Column("id", String, nullable=False, unique=True),
     Column("batch_id", ForeignKey("batches.id")),
     Column("number", WHOLE, nullable=False),  # place within the batch, from 0
-    Column("name", String),
+    Column("name", Title),
     Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
     Column("overrides", JSON, nullable=False),
     Column("timeout_s", Float),
@@ -93,6 +108,7 @@ runs = Table(
     Column("summary", JSON(none_as_null=True)),
     Column("result", String),  # folder of the recording, named by run and attempt
     Column("created_by", String),
+    Column("stored_scene", JSON(none_as_null=True)),  # {id, revision} it was made from
     Column("trace", String),  # context of the request that queued it, for traces
     Column("created_at", Float, nullable=False),
     Column("started_at", Float),
@@ -131,7 +147,7 @@ studies = Table(
     Column("seq", WHOLE, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("batch_id", ForeignKey("batches.id"), nullable=False),
-    Column("name", String),
+    Column("name", Title),
     Column("asked", JSON, nullable=False),  # the request without its scene
     Column("method", String, nullable=False),
     Column("state", String, nullable=False),  # running, cancelling, succeeded, failed, cancelled
@@ -151,11 +167,29 @@ shares = Table(
     Column("digest", String, nullable=False, unique=True),  # SHA-256 of the token
     Column("kind", String, nullable=False),  # sessions, simulations, batches
     Column("resource", String, nullable=False),
-    Column("name", String, nullable=False),
+    Column("name", Title, nullable=False),
     Column("created_by", String),
     Column("created_at", Float, nullable=False),
     Column("expires_at", Float, nullable=False),
     Index("shares_by_resource", "kind", "resource"),
+)
+
+stored_scenes = Table(
+    "stored_scenes",
+    metadata,
+    Column("seq", WHOLE, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("name", Title, nullable=False),
+    Column("document", LargeBinary, nullable=False),  # as its owner wrote it
+    Column("digest", String, nullable=False),  # SHA-256 of the document
+    Column("scene_hash", String, nullable=False),
+    Column("bytes", WHOLE, nullable=False),
+    Column("revision", WHOLE, nullable=False),  # from 1
+    Column("created_by", String, index=True),
+    Column("created_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Column("used_at", Float, nullable=False),  # changed, or something was made from it
+    sqlite_autoincrement=True,
 )
 
 idempotency = Table(

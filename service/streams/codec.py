@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
 
 from cardan.schemas.frame import (
     BLOCK_HEADER,
     HEADER,
+    POSE_DTYPE,
     BlockTag,
     FrameFlags,
     FrameHeader,
@@ -15,12 +19,17 @@ from cardan.schemas.frame import (
     encode_block,
     join_frame,
 )
+from cardan.schemas.quantised import quantise
 
+# of as many sessions at once
+KEPT_QUANTISED = 16
 # what a viewer gets who subscribes to a channel
 CHANNELS: dict[str, frozenset[BlockTag]] = {
     "poses": frozenset(
         {
             BlockTag.POSES,
+            BlockTag.QUANTISED,
+            BlockTag.QUANTISED_BOX,
             BlockTag.ASLEEP,
             BlockTag.ABSENT,
             BlockTag.GRAB,
@@ -34,6 +43,9 @@ CHANNELS: dict[str, frozenset[BlockTag]] = {
     "events": frozenset({BlockTag.EVENTS}),
     # its rows are those of the contacts, so both come together
     "friction": frozenset({BlockTag.CONTACTS, BlockTag.FRICTION}),
+    "momentum": frozenset({BlockTag.MOMENTUM}),
+    "velocities": frozenset({BlockTag.VELOCITIES}),
+    "reactions": frozenset({BlockTag.REACTIONS}),
 }
 
 
@@ -68,6 +80,15 @@ class SharedFrame:
         blocks = {tag: block for tag, block in self.blocks.items() if tag in wanted}
         return SharedFrame(self.header, blocks)
 
+    def with_quantised_poses(self) -> "SharedFrame":
+        """The same moment with quantised poses in the place of poses, where they may be."""
+        poses = self.blocks.get(BlockTag.POSES)
+        compact = None if poses is None else quantised(poses)
+        if compact is None:
+            return self
+        others = {tag: block for tag, block in self.blocks.items() if tag is not BlockTag.POSES}
+        return SharedFrame(self.header, others | compact)
+
     def as_key(self) -> "SharedFrame":
         """The same moment as a key frame."""
         return SharedFrame(replace(self.header, kind=FrameKind.KEY), self.blocks)
@@ -79,6 +100,17 @@ class SharedFrame:
         flags = self.header.flags | (FrameFlags.GAP_BEFORE if gap else FrameFlags.NONE)
         header = replace(self.header, flags=flags, dropped=min(dropped, 2**32 - 1))
         return join_frame(header, [self.blocks[tag] for tag in sorted(tags) if tag in self.blocks])
+
+
+@lru_cache(maxsize=KEPT_QUANTISED)
+def quantised(poses: bytes) -> dict[BlockTag, bytes] | None:
+    """The blocks that stand for a block of poses, made once for all viewers; none: too coarse."""
+    count = BLOCK_HEADER.unpack_from(poses)[1]
+    found = quantise(np.frombuffer(poses, POSE_DTYPE, count, BLOCK_HEADER.size))
+    if found is None:
+        return None
+    tags = (BlockTag.QUANTISED, BlockTag.QUANTISED_BOX)
+    return {tag: encode_block(tag, table) for tag, table in zip(tags, found, strict=True)}
 
 
 def share(header: FrameHeader, tables: Mapping[BlockTag, Table]) -> SharedFrame:

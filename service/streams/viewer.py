@@ -43,6 +43,7 @@ class Viewer:
         self._wake = asyncio.Event()
         self._texts: deque[str] = deque()
         self._slots: Mailbox[str, SharedFrame] = Mailbox()
+        self._quantised = False
         self._periods: dict[str, float] = {}
         self._due: dict[str, float] = {}
         self._unacknowledged: deque[int] = deque()
@@ -55,9 +56,13 @@ class Viewer:
         """The channels this viewer is subscribed to."""
         return frozenset(self._periods)
 
-    def subscribe(self, rates: Mapping[str, float]) -> None:
-        """From now on send these channels, each at most at its rate [Hz]."""
+    def subscribe(self, rates: Mapping[str, float], *, quantised: bool = False) -> None:
+        """From now on send these channels, each at most at its rate [Hz].
+
+        quantised: poses in 12 bytes instead of 28.
+        """
         now = self._clock()
+        self._quantised = quantised
         self._periods = {name: 1.0 / min(hz, MAX_HZ) for name, hz in rates.items()}
         self._due = dict.fromkeys(self._periods, now)
         self._slots.clear()
@@ -125,6 +130,8 @@ class Viewer:
             turn = self._due[name] + self._periods[name]
             self._due[name] = turn if turn > now else now + self._periods[name]
         tags = {tag for name in names for tag in CHANNELS[name]}
+        if self._quantised:
+            frame = frame.with_quantised_poses()
         data = frame.encode(tags, gap=self.gap, dropped=self._dropped)
         self._unacknowledged.append(frame.header.sequence)
         self._dropped, self.gap = 0, False

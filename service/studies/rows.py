@@ -8,7 +8,7 @@ from sqlalchemy import Engine, RowMapping, delete, select, update
 from cardan.service import clock
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.catalog import Catalog
-from cardan.service.simulations.rows import count_states
+from cardan.service.simulations.rows import count_states, newest_first
 from cardan.service.simulations.states import TERMINAL, RunState
 
 Row = RowMapping
@@ -33,11 +33,7 @@ class StudyRows:
         self, *, before: int | None, size: int, created_by: str | None = None
     ) -> Sequence[Row]:
         """Studies, newest first, with `seq < before`; all, or those of a key."""
-        query = select(t.studies).order_by(t.studies.c.seq.desc()).limit(size)
-        if created_by is not None:
-            query = query.where(t.studies.c.created_by == created_by)
-        if before is not None:
-            query = query.where(t.studies.c.seq < before)
+        query = newest_first(select(t.studies), t.studies, before, size, created_by)
         with self._reading.connect() as connection:
             return connection.execute(query).mappings().all()
 

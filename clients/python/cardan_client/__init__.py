@@ -1,16 +1,18 @@
 """Client of Cardan: simulations, batches and live sessions over HTTP, results as arrays."""
 
 from cardan_client.aio import AsyncClient
-from cardan_client.client import Client, Session
+from cardan_client.client import Client, Session, StoredScene
 from cardan_client.errors import PackageMissing, Problem, RunFailed
 from cardan_client.frames import Frame
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, State, Trajectory
+from cardan_client.scenes import AsyncStoredScene
 from cardan_client.view import View
 
 __all__ = [
     "AsyncClient",
     "AsyncSession",
+    "AsyncStoredScene",
     "Client",
     "Frame",
     "PackageMissing",
@@ -19,6 +21,7 @@ __all__ = [
     "RunFailed",
     "Session",
     "State",
+    "StoredScene",
     "Trajectory",
     "View",
 ]

@@ -12,6 +12,7 @@ import httpx
 from cardan_client.errors import RunFailed, problem_of
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, Trajectory, read_trajectory
+from cardan_client.scenes import AsyncStoredScene
 from cardan_client.view import View
 
 Overrides = Mapping[str, Any]
@@ -23,6 +24,7 @@ WAIT_SECONDS = 20
 PAGE = 1000
 # of a run as a web page: a notebook keeps all of it
 VIEW_BYTES = 16_000_000
+CREATING = ("/v1/scenes", "/v1/simulations", "/v1/batches", "/v1/studies", "/v1/sessions")
 # the service may answer differently when it is asked again
 AGAIN = frozenset({408, 429, 502, 503, 504})
 
@@ -66,6 +68,14 @@ class AsyncClient:
         report: dict[str, Any] = await self.post("/v1/scenes:validate", scene)
         return report
 
+    async def store(self, scene: Mapping[str, Any]) -> AsyncStoredScene:
+        """Store a scene, if it is valid. Raises Problem."""
+        return AsyncStoredScene(self, await self.post("/v1/scenes", scene))
+
+    async def stored(self) -> list[AsyncStoredScene]:
+        """Return the stored scenes, newest first."""
+        return [AsyncStoredScene(self, info) async for info in self._items("/v1/scenes")]
+
     async def submit(self, scene: Scene, overrides: Overrides | None = None, **options: Any) -> str:
         """Queue a run; return its id. `options`: name, timeout_s. Raises Problem."""
         body = {"scene": scene, "overrides": dict(overrides or {}), **options}
@@ -84,7 +94,7 @@ class AsyncClient:
 
     async def trajectory(self, run_id: str, **part: Any) -> Trajectory:
         """Fetch the recording of a run. `part`: from, to [s], stride, bodies, channels."""
-        answer = await self._ask(
+        answer = await self.ask(
             "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "npz", **part}
         )
         return read_trajectory(answer.content)
@@ -96,7 +106,7 @@ class AsyncClient:
 
         Raises ValueError for a page of more than `most_bytes`: a notebook keeps all of it.
         """
-        answer = await self._ask(
+        answer = await self.ask(
             "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "html", **part}
         )
         if len(answer.content) > most_bytes:
@@ -125,7 +135,7 @@ class AsyncClient:
         else:
             body |= {"mode": "list", "runs": [dict(run) for run in variations]}
         info = await self.post("/v1/batches", body)
-        runs = [run async for run in self._runs(info["id"])]
+        runs = [run async for run in self._items(f"/v1/batches/{info['id']}/runs")]
         return AsyncBatch(self, info, runs)
 
     async def study(
@@ -159,7 +169,7 @@ class AsyncClient:
     async def get(self, path: str, *, wait: int = 0, **params: Any) -> Any:
         """GET a document."""
         headers = {"Prefer": f"wait={wait}"} if wait else {}
-        return (await self._ask("GET", path, params=params, headers=headers)).json()
+        return (await self.ask("GET", path, params=params, headers=headers)).json()
 
     async def post(self, path: str, body: Any = None) -> Any:
         """POST a document; sent again with the same key when the answer is lost."""
@@ -167,13 +177,28 @@ class AsyncClient:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
         if content:
             headers["Content-Type"] = "application/json"
-        return (await self._ask("POST", path, content=content, headers=headers)).json()
+        return (await self.ask("POST", path, content=content, headers=headers)).json()
+
+    async def change(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any],
+        etag: str,
+        media_type: str = "application/json",
+    ) -> dict[str, Any]:
+        """PUT or PATCH what still has an ETag; sent once: the same again would be refused."""
+        headers = {"Content-Type": media_type, "If-Match": etag}
+        content = json.dumps(body).encode()
+        answer = await self.ask(method, path, content=content, headers=headers)
+        found: dict[str, Any] = answer.json()
+        return found
 
     async def delete(self, path: str) -> None:
         """DELETE a resource."""
-        await self._ask("DELETE", path)
+        await self.ask("DELETE", path)
 
-    async def _ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+    async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
         """Send a request until it is answered, a few times. Raises Problem, httpx errors."""
         pause = PAUSE_SECONDS
         for attempt in range(1, ATTEMPTS + 1):
@@ -193,10 +218,11 @@ class AsyncClient:
             pause *= 2.0
         raise AssertionError("the last attempt returns or raises")
 
-    async def _runs(self, batch_id: str) -> AsyncIterator[dict[str, Any]]:
+    async def _items(self, path: str) -> AsyncIterator[dict[str, Any]]:
+        """Yield the items of a list, from all its pages."""
         token = ""
         while True:
-            page = await self.get(f"/v1/batches/{batch_id}/runs", page_size=PAGE, page_token=token)
+            page = await self.get(path, page_size=PAGE, page_token=token)
             for item in page["items"]:
                 yield item
             token = page["next_page_token"]
@@ -284,11 +310,11 @@ class AsyncStudy:
 def may_repeat(method: str, path: str) -> bool:
     """Return whether a request does the same when it is sent twice.
 
-    What creates a simulation, a batch, a study or a session is known by its key; a command is not.
+    What creates something is known by its key; a command is not.
     """
-    creates = path in ("/v1/simulations", "/v1/batches", "/v1/studies", "/v1/sessions")
+    creates = path in CREATING
     asks = path.startswith(("/v1/scenes:", "/v1/dynamics/", "/v1/complementarity"))
-    return method == "GET" or creates or asks
+    return method == "GET" or (method == "POST" and (creates or asks))
 
 
 def _retry_after(answer: httpx.Response) -> float:

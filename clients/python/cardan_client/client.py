@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from cardan_client.aio import AsyncBatch, AsyncClient, AsyncStudy, Overrides, Scene
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, State, Trajectory
+from cardan_client.scenes import AsyncStoredScene
 from cardan_client.view import View
 
 T = TypeVar("T")
@@ -56,6 +57,14 @@ class Client:
     def validate(self, scene: Mapping[str, Any]) -> dict[str, Any]:
         """Return every fault and warning of a scene, its size and its cost."""
         return self._do(self._aio.validate(scene))
+
+    def store(self, scene: Mapping[str, Any]) -> "StoredScene":
+        """Store a scene, if it is valid. Raises Problem."""
+        return StoredScene(self, self._do(self._aio.store(scene)))
+
+    def stored(self) -> "list[StoredScene]":
+        """Return the stored scenes, newest first."""
+        return [StoredScene(self, scene) for scene in self._do(self._aio.stored())]
 
     def submit(
         self, scene: Scene, overrides: Overrides | None = None, **options: Any
@@ -189,6 +198,37 @@ class Study:
     def cancel(self) -> None:
         """End the search, and stop its runs."""
         self._do(self._aio.cancel())
+
+
+class StoredScene:
+    """One stored scene; runs, batches, studies and sessions take its `id` as their scene."""
+
+    def __init__(self, client: Client, scene: AsyncStoredScene) -> None:
+        """Belong to a client."""
+        self._do = client._do
+        self._aio = scene
+        self.id = scene.id
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What the service said of it last: name, revision, etag, bytes, times."""
+        return self._aio.info
+
+    def read(self) -> dict[str, Any]:
+        """Return the scene as it was written; the next change is of this one. Raises Problem."""
+        return self._do(self._aio.read())
+
+    def replace(self, scene: Mapping[str, Any]) -> None:
+        """Replace the scene. Raises Problem, with status 412 if it was changed meanwhile."""
+        self._do(self._aio.replace(scene))
+
+    def patch(self, patch: Mapping[str, Any]) -> None:
+        """Change it by a JSON Merge Patch (RFC 7396): None removes. Raises Problem like replace."""
+        self._do(self._aio.patch(patch))
+
+    def delete(self) -> None:
+        """Delete it; what was made from it has its own copy. Raises Problem."""
+        self._do(self._aio.delete())
 
 
 class Session:

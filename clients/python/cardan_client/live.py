@@ -88,9 +88,13 @@ class AsyncSession:
         await self._client.post(f"{self.url}:restore", {"snapshot": snapshot})
 
     async def frames(
-        self, hz: float = 60.0, channels: Sequence[str] = ("poses",)
+        self, hz: float = 60.0, channels: Sequence[str] = ("poses",), *, quantised: bool = False
     ) -> AsyncIterator[Frame]:
-        """Yield frames as they are sent: the newest, when this reader is slower than the run."""
+        """Yield frames as they are sent: the newest, when this reader is slower than the run.
+
+        quantised: poses in 12 bytes per body instead of 28. Positions are then wrong by 1/131070
+        of the box around all bodies and at most 0.5 mm along each axis, rotations by 1.5e-4 rad.
+        """
         ticket = await self._client.post(f"{self.url}/stream-tickets")
         address = self._client.socket_url + ticket["url"]
         async with connect(
@@ -100,7 +104,9 @@ class AsyncSession:
             max_size=None,
         ) as socket:
             await socket.send(json.dumps({"op": "hello"}))
-            wanted = {name: {"hz": hz} for name in channels}
+            wanted: dict[str, dict[str, Any]] = {name: {"hz": hz} for name in channels}
+            if quantised and "poses" in wanted:
+                wanted["poses"]["encoding"] = "quantised"
             await socket.send(json.dumps({"op": "subscribe", "channels": wanted}))
             async for message in socket:
                 if isinstance(message, bytes):
