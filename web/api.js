@@ -108,12 +108,13 @@ export async function getExample(name) {
 }
 
 /**
+ * What a session would say of it: nothing of it is recorded, so a long run of a large scene is no fault.
  * @param {unknown} scene a scene document
  * @returns {Promise<{valid: boolean, errors: import("./types.js").Fault[], warnings: import("./types.js").Fault[],
  *   preview: Preview | null, estimate: {seconds?: number} | null}>}
  */
 export async function validateScene(scene) {
-  return (await request("POST", "/scenes:validate", scene)).json();
+  return (await request("POST", "/scenes:validate?kind=session", scene)).json();
 }
 
 /**
@@ -155,6 +156,11 @@ export function roundTrip(id) {
 /** @param {string} id @returns {Promise<Scene>} */
 export async function getSessionScene(id) {
   return (await request("GET", `/sessions/${id}/scene`)).json();
+}
+
+/** @param {"sessions" | "simulations"} kind @param {string} id @returns {Promise<import("./masses.js").BodyMass[]>} of dynamic bodies */
+export async function getMasses(kind, id) {
+  return (await (await request("GET", `/${kind}/${id}/masses`)).json()).bodies;
 }
 
 /** @param {string} id @returns {Promise<import("./types.js").LoggedCommand[]>} accepted commands, oldest first */
@@ -207,10 +213,11 @@ export async function endUnlessViewed(id, viewer) {
  * @param {number} from step
  * @param {number | null} to step; null: up to the newest
  * @param {number} stride every how-many-th kept frame
+ * @param {readonly string[]} [channels] the same moments are computed again, with these
  * @returns {Promise<Frame[]>}
  */
-export async function getFrames(id, from, to, stride) {
-  const path = `/sessions/${id}/frames?from=${from}&stride=${stride}${to === null ? "" : `&to=${to}`}`;
+export async function getFrames(id, from, to, stride, channels = []) {
+  const path = `/sessions/${id}/frames?from=${from}&stride=${stride}${to === null ? "" : `&to=${to}`}${channels.length ? `&channels=${channels}` : ""}`;
   return decodeFrames(await (await request("GET", path, undefined, "application/octet-stream")).arrayBuffer());
 }
 

@@ -23,7 +23,7 @@ const INSIDE = 0.7;
 /** Of a turn as three numbers: about the axes of W, x first. */
 const FIXED_AXES = "ZYX";
 const TITLES = { move: ["x", "y", "z"], turn: ["roll", "pitch", "yaw"], axis: ["axis x", "axis y", "axis z"] };
-const NOTHING = { contacts: null, joints: null, energy: null, solver: null, grab: null };
+const NOTHING = { contacts: null, joints: null, energy: null, solver: null, grab: null, momentum: null, velocities: null, reactions: null };
 
 /** @typedef {"move" | "turn"} Way */
 
@@ -101,7 +101,7 @@ export class Arrangement {
 
   /** What the inspector shows meanwhile. */
   get shown() {
-    return { poses: this.page.view.poses, speed: null, numbers: NOTHING };
+    return { poses: this.page.view.poses, numbers: NOTHING };
   }
 
   /** Whether bodies and joints are those of the run, in their order. */

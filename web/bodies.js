@@ -37,7 +37,7 @@ const ALONE = new THREE.Color("#aab4bc");
  * @typedef {{mesh: THREE.InstancedMesh, parts: Part[], opacity: number, hidden: boolean}} Group
  */
 
-/** Shapes of one kind beyond which they are drawn with fewer triangles. */
+/** Shapes beyond which all are drawn with fewer triangles. */
 const MANY = 2000;
 
 /** @type {Record<string, {geometry: (coarse: boolean) => THREE.BufferGeometry, marks: "octants" | "quadrants" | "none"}>} */
@@ -111,7 +111,9 @@ export class Bodies {
       }
     });
     const depth = bodyDepthMaterial();
-    for (const { look, shape, parts } of kinds.values()) this.groups.push(makeGroup(look, shape, parts, depth));
+    /** whether there are thousands */
+    this.many = this.parts.length > MANY;
+    for (const { look, shape, parts } of kinds.values()) this.groups.push(makeGroup(look, shape, parts, { depth, coarse: this.many }));
     this.root.add(...this.groups.map((group) => group.mesh));
   }
 
@@ -123,7 +125,7 @@ export class Bodies {
     for (const { mesh, parts } of this.groups) {
       if (!mesh.visible) continue;
       const out = /** @type {Float32Array} */ (mesh.instanceMatrix.array);
-      parts.forEach((part, i) => writeMatrix(poses, 7 * part.body, part, out, 16 * i));
+      for (let i = 0; i < parts.length; i += 1) writeMatrix(poses, 7 * parts[i].body, parts[i], out, 16 * i);
       mesh.instanceMatrix.needsUpdate = true;
     }
   }
@@ -184,10 +186,10 @@ export class Bodies {
   }
 }
 
-/** @param {Look} look @param {Shape} shape @param {Part[]} parts @param {THREE.Material} depth @returns {Group} */
-function makeGroup({ kind, marked, opacity, hidden }, shape, parts, depth) {
+/** @param {Look} look @param {Shape} shape @param {Part[]} parts @param {{depth: THREE.Material, coarse: boolean}} way @returns {Group} */
+function makeGroup({ kind, marked, opacity, hidden }, shape, parts, { depth, coarse }) {
   const known = KINDS[kind];
-  const geometry = known ? known.geometry(parts.length > MANY) : individual(shape);
+  const geometry = known ? known.geometry(coarse) : individual(shape);
   const stretch = new Float32Array(parts.flatMap((part) => part.stretch));
   geometry.setAttribute("stretch", new THREE.InstancedBufferAttribute(stretch, 3));
   const mesh = new THREE.InstancedMesh(geometry, bodyMaterial((marked && known?.marks) || "none"), parts.length);
@@ -209,14 +211,20 @@ function writeMatrix(poses, at, part, out, to) {
     out.fill(0, to, to + 15);
     return;
   }
-  const [bx, by, bz, bw] = [poses[at + 3], poses[at + 4], poses[at + 5], poses[at + 6]];
+  // thousands of times a frame, so without arrays to be collected
+  const bx = poses[at + 3];
+  const by = poses[at + 4];
+  const bz = poses[at + 5];
+  const bw = poses[at + 6];
   const { p, q, scale } = part;
   // q = q_body * q_shape
   const x = bw * q.x + bx * q.w + by * q.z - bz * q.y;
   const y = bw * q.y - bx * q.z + by * q.w + bz * q.x;
   const z = bw * q.z + bx * q.y - by * q.x + bz * q.w;
   const w = bw * q.w - bx * q.x - by * q.y - bz * q.z;
-  const [sx, sy, sz] = scale;
+  const sx = scale[0];
+  const sy = scale[1];
+  const sz = scale[2];
   out[to] = (1 - 2 * (y * y + z * z)) * sx;
   out[to + 1] = 2 * (x * y + w * z) * sx;
   out[to + 2] = 2 * (x * z - w * y) * sx;

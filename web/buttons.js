@@ -33,7 +33,7 @@ export function wireButtons(page) {
   click("arrange", () => page.arrange());
   click("modes", async () => (await import("./modes.js")).openModes(page));
   click("fork", () => page.opening.fork());
-  click("frame-view", () => page.view.frameAll());
+  click("frame-view", () => page.view.stage.glide(() => page.view.frameAll()));
   click("pull", () => {
     page.grab.always = !page.grab.always;
     pressed("pull", page.grab.always);

@@ -124,7 +124,9 @@ export class Charts {
   }
 
   get needs() {
-    return { contacts: this.keys.some((key) => /^(difference:)?contact:/.test(key)), joints: this.keys.some((key) => /^(difference:)?(q|qd|motor|power)\d:/.test(key)) };
+    const some = (/** @type {RegExp} */ kind) => this.keys.some((key) => kind.test(key.replace(DIFFERENCE, "")));
+    return { contacts: some(/^contact:/), joints: some(/^(q|qd|motor|power)\d:/), momentum: some(/^(momentum|angular)$/),
+      velocities: some(/^(velocity|speed|momentum|spin):/), masses: some(/^(momentum|spin):/), reactions: some(/^(force|torque):/) };
   }
 
   /** @param {Plot} plot */
@@ -142,6 +144,15 @@ export class Charts {
   clear() {
     for (const { series } of this.all()) series.clear();
     this.drawn = 0;
+  }
+
+  /** Draws all anew; what is known beyond the last of them stays. @param {Frame[]} frames */
+  refill(frames) {
+    const { time } = frames[frames.length - 1];
+    const tails = this.all().map(({ series }) => series.after(time));
+    this.clear();
+    frames.forEach((frame) => this.push(frame));
+    this.all().forEach(({ series }, i) => tails[i].forEach(([at, row]) => series.push(at, row)));
   }
 
   /** @param {Frame} frame */

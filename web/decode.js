@@ -14,14 +14,14 @@ const HEADER_BYTES = 40;
 const BLOCK_HEADER_BYTES = 16;
 const KIND = { state: 1, key: 2 };
 const FLAG = { paused: 1, failed: 2, gap: 4 };
-const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7, events: 8, asleep: 9, absent: 10, friction: 11 };
+const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7, events: 8, asleep: 9, absent: 10, friction: 11, momentum: 12, velocities: 13, reactions: 14 };
 
 /** By their number. @type {Happening["kind"][]} */
 const EVENT_KINDS = ["begin", "end", "break", "trigger", "appear", "vanish"];
 
 /** Bytes per element of each block that has a fixed size; a block that disagrees is refused. */
-const ELEMENT_BYTES = { [TAG.poses]: 28, [TAG.contacts]: 40, [TAG.joints]: 16, [TAG.events]: 56, [TAG.asleep]: 1, [TAG.absent]: 1, [TAG.friction]: 16 };
-const MIN_BYTES = { [TAG.energy]: 64, [TAG.solver]: 96, [TAG.grab]: 44, [TAG.stateHash]: 8 };
+const ELEMENT_BYTES = { [TAG.poses]: 28, [TAG.contacts]: 40, [TAG.joints]: 16, [TAG.events]: 56, [TAG.asleep]: 1, [TAG.absent]: 1, [TAG.friction]: 16, [TAG.velocities]: 24, [TAG.reactions]: 28 };
+const MIN_BYTES = { [TAG.energy]: 64, [TAG.solver]: 96, [TAG.grab]: 44, [TAG.stateHash]: 8, [TAG.momentum]: 48 };
 
 export class FrameError extends Error {}
 
@@ -49,7 +49,7 @@ export function decodeFrame(buffer) {
     dropped: view.getUint32(32, true),
     bytes: buffer.byteLength,
     poses: null, contacts: null, joints: null, energy: null, solver: null, grab: null, stateHash: null,
-    happenings: null, asleep: null,
+    happenings: null, asleep: null, momentum: null, velocities: null, reactions: null,
   };
   let at = HEADER_BYTES;
   for (let block = view.getUint32(4, true); block > 0; block -= 1) at = readBlock(view, at, frame);
@@ -95,6 +95,9 @@ function readBlock(view, at, frame) {
   else if (tag === TAG.events) frame.happenings = readHappenings(view, start, count);
   else if (tag === TAG.friction) readFriction(view, start, count, frame);
   else if (tag === TAG.asleep) frame.asleep = new Uint8Array(view.buffer.slice(start, start + count));
+  else if (tag === TAG.momentum) frame.momentum = doubles(view, start, 6);
+  else if (tag === TAG.velocities) frame.velocities = floats(view, start, 6 * count);
+  else if (tag === TAG.reactions) frame.reactions = readReactions(view, start, count);
   else if (tag === TAG.absent && frame.poses) hide(frame.poses, new Uint8Array(view.buffer, start, count));
   return start + Math.ceil(length / 8) * 8;
 }
@@ -136,7 +139,7 @@ function readContacts(view, start, count) {
 /** Its rows are those of the contacts, whose block comes before. @param {DataView} view @param {number} start @param {number} count @param {Frame} frame */
 function readFriction(view, start, count, { contacts }) {
   if (contacts?.count !== count) throw new FrameError(`friction of ${count} contacts, where there are ${contacts?.count ?? "none"}`);
-  contacts.friction = Float32Array.from({ length: 4 * count }, (_, i) => view.getFloat32(start + 4 * i, true));
+  contacts.friction = floats(view, start, 4 * count);
 }
 
 /** @param {DataView} view @param {number} start @param {number} count @returns {JointCoordinate[]} */
@@ -148,6 +151,13 @@ function readJoints(view, start, count) {
       q: view.getFloat32(at + 4, true), qd: view.getFloat32(at + 8, true), motorForce: view.getFloat32(at + 12, true),
     };
   });
+}
+
+/** Of every joint one row, which names it. @param {DataView} view @param {number} start @param {number} count */
+function readReactions(view, start, count) {
+  const reactions = new Float32Array(6 * count);
+  for (let i = 0; i < count; i += 1) reactions.set(floats(view, start + 28 * i + 4, 6), 6 * view.getUint16(start + 28 * i, true));
+  return reactions;
 }
 
 /** What the server calls events; kinds this page does not know are left out. @param {DataView} view @param {number} start @param {number} count @returns {Happening[]} */
@@ -191,6 +201,11 @@ function readGrab(view, start) {
 /** @param {DataView} view @param {number} start @param {number} count */
 function doubles(view, start, count) {
   return Array.from({ length: count }, (_, i) => view.getFloat64(start + 8 * i, true));
+}
+
+/** @param {DataView} view @param {number} start @param {number} count */
+function floats(view, start, count) {
+  return Float32Array.from({ length: count }, (_, i) => view.getFloat32(start + 4 * i, true));
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What is drawn only while somebody asks for it: trails, boxes, names, forces of motors, residuals, the place of a failure. Loaded when
+ * What is drawn only while somebody asks for it: trails, boxes, inertias, names, forces of motors, residuals, the place of a failure. Loaded when
  * the first of them is shown.
  *
  * @import {Selection} from "./types.js"
@@ -8,6 +8,7 @@
 import * as THREE from "three";
 import { Drives } from "./drives.js";
 import { Heat } from "./heat.js";
+import { loadMasses, massesOf } from "./masses.js";
 import { Names } from "./names.js";
 import { Tracks } from "./tracks.js";
 
@@ -21,6 +22,7 @@ export class Extras {
     this.names = new Names(scene, stage);
     this.drives = new Drives(scene, overlays.joints, view.size);
     this.heat = new Heat(scene, stage.host);
+    this.asked = false;
     this.root = new THREE.Group();
     this.root.add(this.tracks.root, this.drives.arrows.mesh);
   }
@@ -29,12 +31,22 @@ export class Extras {
   update(poses, selection, { joints }, { time, now, step }) {
     const { shown, failure, session } = this.view;
     const selected = selection?.kind === "body" ? selection.index : -1;
-    this.tracks.update(poses, time, { trails: shown.trails, boxes: shown.boxes, selected });
+    this.tracks.update(poses, time, { trails: shown.trails, boxes: shown.boxes, masses: shown.inertia && session ? this.masses(session) : null, selected });
     this.names.update(shown.names, selected, failure && failure.step === step ? failure : null);
     if (shown.motors && joints) this.drives.update(joints, poses);
     else this.drives.clear();
     if (session) this.heat.update(shown.heat, session, step, now);
     this.view.bodies?.setHeat(this.heat.colours);
+  }
+
+  /** As soon as the service has told them. @param {import("./session.js").Session | import("./stored.js").StoredRun} session */
+  masses(session) {
+    const known = massesOf(session.scene);
+    if (!known && !this.asked) {
+      this.asked = true;
+      loadMasses(session).finally(() => { this.asked = false; });
+    }
+    return known ?? null;
   }
 
   dispose() {

@@ -21,8 +21,13 @@ export function quantity(value, unit = "") {
 /** With a power of ten, which stands alone where the mantissa is 1 without digits. @param {number} value @param {number} digits behind the point */
 function power(value, digits) {
   const [mantissa, exponent] = value.toExponential(digits).split("e");
-  const raised = exponent.replace("+", "").replace("-", "⁻").replace(/\d/g, (digit) => SUPERSCRIPT[Number(digit)]);
-  return `${mantissa === "1" ? "" : `${minus(mantissa)}·`}10${raised}`;
+  return raised(mantissa, exponent);
+}
+
+/** @param {string} mantissa @param {string} exponent as JSON has them */
+function raised(mantissa, exponent) {
+  const above = String(Number(exponent)).replace("-", "⁻").replace(/\d/g, (digit) => SUPERSCRIPT[Number(digit)]);
+  return `${mantissa === "1" ? "" : `${minus(mantissa)}·`}10${above}`;
 }
 
 /** Three significant digits and no unit, for tight places. @param {number} value */
@@ -72,6 +77,11 @@ export function speed(factor) {
 /** Signs as they are printed: ≤, ≥, ±, ≠ for their ASCII forms. @param {string} text */
 export function signs(text) {
   return text.replaceAll("<=", "≤").replaceAll(">=", "≥").replaceAll("!=", "≠").replace(/\+\/?-(?=[\s\d.])/g, "±");
+}
+
+/** The same, and powers of ten for 1e-05. @param {string} text */
+export function printed(text) {
+  return signs(text).replace(/(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b/g, (_, mantissa, exponent) => raised(mantissa, exponent));
 }
 
 /** @param {string} text */

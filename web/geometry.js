@@ -34,9 +34,9 @@ function rigid(geometry) {
   return geometry;
 }
 
-/** Ball of radius 1; also the ellipsoid. @param {boolean} coarse among thousands: a quarter of the triangles */
+/** Ball of radius 1; also the ellipsoid. @param {boolean} coarse among thousands: an eighth of the triangles */
 export function ball(coarse) {
-  return rigid(new THREE.SphereGeometry(1, coarse ? 14 : 28, coarse ? 9 : 18).rotateX(Math.PI / 2));
+  return rigid(new THREE.SphereGeometry(1, coarse ? 10 : 28, coarse ? 7 : 18).rotateX(Math.PI / 2));
 }
 
 /** Cone of radius 1 from z = -1/2 (base) to 1/2 (apex). */
@@ -46,7 +46,7 @@ export function cone() {
 
 /** Two half balls of radius 1, moved apart along z. @param {boolean} coarse */
 export function capsule(coarse) {
-  const geometry = new THREE.CapsuleGeometry(1, 1e-6, coarse ? 3 : 6, coarse ? 12 : 22).rotateX(Math.PI / 2);
+  const geometry = new THREE.CapsuleGeometry(1, 1e-6, coarse ? 2 : 6, coarse ? 10 : 22).rotateX(Math.PI / 2);
   const position = geometry.getAttribute("position");
   const corner = new Float32Array(3 * position.count);
   for (let i = 0; i < position.count; i += 1) corner[3 * i + 2] = Math.sign(position.getZ(i));
@@ -54,13 +54,12 @@ export function capsule(coarse) {
   return geometry;
 }
 
-/** Eight octants of a ball of radius 1 (the bevel), moved apart along x, y, z. @param {boolean} coarse */
+/** Eight octants of a ball of radius 1 (the bevel), moved apart along x, y, z. @param {boolean} coarse six faces, without the bevel */
 export function box(coarse) {
-  const arc = coarse ? 1 : 2;
+  const arc = coarse ? 0 : 2;
   // along one edge of a face: the arc of one corner, then the arc of the other
-  const stations = [];
-  for (let k = 0; k <= arc; k += 1) stations.push({ sign: -1, t: -Math.tan(((arc - k) / arc) * (Math.PI / 4)) });
-  for (let k = 0; k <= arc; k += 1) stations.push({ sign: 1, t: Math.tan((k / arc) * (Math.PI / 4)) });
+  const bends = Array.from({ length: arc + 1 }, (_, k) => Math.tan((k / (arc || 1)) * (Math.PI / 4)));
+  const stations = [...bends.toReversed().map((t) => ({ sign: -1, t: -t })), ...bends.map((t) => ({ sign: 1, t }))];
   const n = stations.length;
   const [position, corner, index] = [[], [], []].map(() => /** @type {number[]} */ ([]));
   for (let face = 0; face < 6; face += 1) {
@@ -93,7 +92,7 @@ function place(axis, side, u, v) {
 
 /** Two rims of radius 1 (the bevel), moved apart along z and outwards. @param {boolean} coarse */
 export function cylinder(coarse) {
-  const [around, arc] = coarse ? [20, 1] : [48, 3];
+  const [around, arc] = coarse ? [12, 1] : [48, 3];
   /** @type {{r: number, z: number, out: number, side: number}[]} profile from the top centre to the bottom centre */
   const profile = [{ r: 0, z: 1, out: 0, side: 1 }];
   for (let k = 0; k <= arc; k += 1) {

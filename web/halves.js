@@ -21,7 +21,7 @@ function showOnly(view, ours) {
 
 /** @param {View} view @param {boolean} ours @param {boolean} theirs */
 function setVisible({ bodies, links, overlays, flashes, extras, spots, ghost }, ours, theirs) {
-  for (const part of [bodies, overlays, flashes, extras, spots]) if (part) part.root.visible = ours;
+  for (const part of [bodies, overlays, flashes, extras, ...spots]) if (part) part.root.visible = ours;
   if (links) links.root.visible = ours && links.root.count > 0;
   if (ghost) ghost.root.visible = theirs && ghost.there;
 }

@@ -6,6 +6,7 @@
  *     cardan.sessionId()    id of the session, for calls to the API
  *     cardan.pose(name)     [px, py, pz, qx, qy, qz, qw] of a body as it is drawn
  *     cardan.screen(name)   {x, y} of a body's origin in page pixels
+ *     cardan.camera()       position of the camera and what it looks at [m], 6 numbers
  *     cardan.asleep(name)   whether a body is drawn as one that sleeps
  *     cardan.flashes()      {begin, break}: how many events have flashed in the view
  *     cardan.contacts()     how many contacts are shown or inspected; null while none are asked for
@@ -14,6 +15,7 @@
  *     cardan.trust()        {horizon, step, errors, words}: how far the curves can be believed, or null
  *     cardan.series(i)      the numbers behind plot i: {times, values}
  *     cardan.drawn()        how many rods between joints and bodies, marks at the anchors of joints, and forces of motors are drawn
+ *     cardan.inertias()     ends of the lines of the boxes of inertia, 6 numbers each [m]
  *     cardan.heat()         colour of each body by what misses its law there, as hex digits; null while not shown
  *     cardan.ticks(i)       words at the left axis of plot i
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
@@ -50,6 +52,7 @@ export function installHooks(page) {
       const pose = hooks.pose(name);
       return pose && inWindow(page.view.stage.project(page.view.stage.controls.target.clone().fromArray(pose)));
     },
+    camera: () => [...page.view.stage.camera.position.toArray(), ...page.view.stage.controls.target.toArray()],
     asleep: (/** @type {string} */ name) => page.view.bodies?.asleep[indexOf(name)] === 1,
     contacts: () => page.session?.numbers.contacts?.count ?? null,
     friction() {
@@ -76,6 +79,10 @@ export function installHooks(page) {
     async paint(/** @type {import("./types.js").Scene} */ scene, /** @type {"dark" | "light"} */ theme) {
       page.painter ??= new (await import("./painter.js")).Painter();
       return page.painter.paint(scene, theme);
+    },
+    inertias() {
+      const lines = page.view.extras?.tracks.inertias;
+      return Array.from(lines?.position.array.subarray(0, 6 * lines.count) ?? []);
     },
     heat: () => page.view.extras?.heat.colours?.map((/** @type {import("three").Color | null} */ colour) => colour?.getHexString() ?? null) ?? null,
     drawn: () => ({ rods: page.view.links?.root.count ?? 0, anchors: page.view.overlays?.dots.anchor.mesh.count ?? 0, drives: page.view.extras?.drives.arrows.mesh.count ?? 0 }),

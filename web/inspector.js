@@ -6,6 +6,7 @@
  */
 import { byId, make, setText } from "./dom.js";
 import { brief, quantity, vector } from "./format.js";
+import { massesOf, momentumOf } from "./masses.js";
 import { massOf } from "./shapes.js";
 
 /** @typedef {[label: string, value: string, key?: string][]} Facts  key: of the channel that a click plots, see pins.js */
@@ -61,7 +62,7 @@ export class Inspector {
 
   /**
    * @param {Selection | null} selection
-   * @param {{poses: Float32Array, speed: number[] | null}} shown speed: m/s, of the selected body
+   * @param {{poses: Float32Array}} shown
    * @param {Numbers} numbers
    * @param {RunSummary | null} summary  what the run has made of options that are left to it
    */
@@ -69,10 +70,10 @@ export class Inspector {
     if (!this.scene) return;
     if (!selection) {
       setText(this.name, this.scene.name ?? "Scene");
-      write(this.list, sceneFacts(this.scene, summary));
+      write(this.list, sceneFacts(this.scene, numbers, summary), this.onPin, this.pinned);
     } else if (selection.kind === "body") {
       setText(this.name, this.scene.bodies[selection.index].name);
-      write(this.list, this.bodyFacts(selection.index, shown.poses, shown.speed, numbers), this.onPin, this.pinned);
+      write(this.list, this.bodyFacts(selection.index, shown.poses, numbers), this.onPin, this.pinned);
     } else {
       const joint = (this.scene.joints ?? [])[selection.index];
       setText(this.name, joint.name);
@@ -82,15 +83,17 @@ export class Inspector {
   }
 
   /**
-   * @param {number} index @param {Float32Array} poses @param {number[] | null} speed @param {Numbers} numbers
+   * @param {number} index @param {Float32Array} poses @param {Numbers} numbers
    * @returns {Facts}
    */
-  bodyFacts(index, poses, speed, numbers) {
+  bodyFacts(index, poses, numbers) {
     const body = /** @type {Scene} */ (this.scene).bodies[index];
     const known = this.masses.get(index) ?? massOf(body);
     this.masses.set(index, known);
     const at = 7 * index;
     const [x, y, z, w] = poses.subarray(at + 3, at + 7);
+    const speed = numbers.velocities && Array.from(numbers.velocities.subarray(6 * index, 6 * index + 3));
+    const momentum = momentumOf({ poses, velocities: numbers.velocities }, index, massesOf(/** @type {Scene} */ (this.scene))?.[index]);
     let touching = 0;
     let force = 0;
     const contacts = numbers.contacts;
@@ -106,8 +109,9 @@ export class Inspector {
       ["Mass centre in body [m]", vector(known.center.toArray())],
       ["Position [m]", vector(poses.subarray(at, at + 3)), `position:${body.name}`],
       ["Orientation w x y z", vector([w, x, y, z], "", 2).replaceAll("  ", " ")],
-      ["Velocity [m/s]", speed ? vector(speed) : "–", `velocity:${body.name}`],
+      ["Velocity [m/s]", vectorOr(speed), `velocity:${body.name}`],
       ["Speed", speed ? quantity(Math.hypot(...speed), "m/s") : "–", `speed:${body.name}`],
+      ...(known.mass === null ? [] : /** @type {Facts} */ ([["Momentum [N·s]", vectorOr(momentum?.linear), `momentum:${body.name}`], ["Spin [N·m·s]", vectorOr(momentum?.spin), `spin:${body.name}`]])),
       ["Contacts", String(touching)],
       ["Normal forces", quantity(force, "N"), `contact:${body.name}`],
     ];
@@ -120,8 +124,13 @@ function resolved(option, taken) {
   return option === "auto" && words ? `auto: ${words}` : option.replaceAll("_", " ");
 }
 
-/** @param {Scene} scene @param {RunSummary | null} summary @returns {Facts} */
-function sceneFacts(scene, summary) {
+/** @param {ArrayLike<number> | null | undefined} values @returns {string} */
+function vectorOr(values) {
+  return values ? vector(values) : "–";
+}
+
+/** @param {Scene} scene @param {Numbers} numbers @param {RunSummary | null} summary @returns {Facts} */
+function sceneFacts(scene, { momentum }, summary) {
   const { dt, duration, formulation, integrator } = scene.simulation ?? {};
   return [
     ["Bodies", String(scene.bodies.length)],
@@ -131,6 +140,8 @@ function sceneFacts(scene, summary) {
     ["Duration", quantity(duration, "s")],
     ["Coordinates", resolved(formulation ?? "maximal", [summary?.solver.formulation ?? ""])],
     ["Integrator", (integrator ?? "semi_implicit_euler").replaceAll("_", " ")],
+    ["Momentum [N·s]", vectorOr(momentum?.slice(0, 3)), "momentum"],
+    ["Angular momentum [N·m·s]", vectorOr(momentum?.slice(3)), "angular"],
   ];
 }
 
@@ -148,6 +159,8 @@ function jointFacts(joint, index, numbers) {
     if (joint.motor || joint.motor2 || joint.motor3) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force), `motor${row.coordinate}:${joint.name}`],
       [`Power${tail}`, quantity(row.motorForce * row.qd, "W"), `power${row.coordinate}:${joint.name}`]);
   }
+  const reaction = numbers.reactions?.subarray(6 * index, 6 * index + 6);
+  facts.push(["Reaction force [N]", vectorOr(reaction?.subarray(0, 3)), `force:${joint.name}`], ["Reaction torque [N·m]", vectorOr(reaction?.subarray(3)), `torque:${joint.name}`]);
   for (const [i, limits] of [joint.limits, joint.limits2, joint.limits3].entries()) {
     if (limits && joint.type !== "ball") facts.push([`Limits${i ? ` ${i + 1}` : ""}`, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity, coordinateUnits(joint, i).q)}`]);
   }

@@ -3,9 +3,14 @@
  *
  * @import {Session} from "./session.js"
  * @import {StoredRun} from "./stored.js"
+ * @import {Frame} from "./types.js"
  */
-import { problemOf } from "./api.js";
+import { getFrame, getFrames, problemOf } from "./api.js";
+import { seconds } from "./format.js";
 import { clearAway, showNote, showProblem } from "./messages.js";
+
+/** How many steps before the end of a run it is looked at for what it still shows. */
+const LAST_STEPS = [0, 1, 4, 16];
 
 /** Events of a session in words. @type {Record<string, string>} */
 const WORDS = { restored: "restored", reset: "reset", failed: "failed", finished: "reached its end", worker_lost: "process lost", worker_resumed: "goes on", break: "broke" };
@@ -27,10 +32,7 @@ export function listen(page, session) {
     else showProblem(problem);
   });
   session.on("idle", (text) => showNote(text));
-  session.on("failure", ({ code, message, detail, body }) => {
-    showProblem({ title: "The simulation failed", code: code ?? "engine_diverged", detail: message ?? detail });
-    view.markFailure(session.scene.bodies.findIndex(({ name }) => name === body), session.edge.step);
-  });
+  session.on("failure", () => showFailure(page, session));
   session.on("state", (state) => {
     // a slow browser skips frames; the server has kept them all
     if (state === "paused" || state === "finished" || state === "failed") page.backfill();
@@ -40,6 +42,8 @@ export function listen(page, session) {
     transport.clear();
     happenings.clear();
     view.flashes?.clear();
+    view.failure = null;
+    page.toggles.restore();
     if (!session.stored) page.readLog(session);
   });
   session.on("connection", ({ status, detail }) => {
@@ -49,6 +53,46 @@ export function listen(page, session) {
     if (status === "closed") showProblem({ title: "The session is over", code: "session_closed", detail }, { label: "Run its scene again", run: () => page.opening.again(session) });
   });
   session.on("event", (event) => happened(page, session, event));
+}
+
+/** Where it failed, with the body it failed at in view, and why in words. @param {import("./main.js").Page} page @param {Session | StoredRun} session */
+export async function showFailure(page, session) {
+  const { failure, scene, edge } = session;
+  if (session.stored) session.seek(edge.step);
+  if (!failure) return;
+  const body = scene.bodies.findIndex((one) => one.name === failure.body);
+  showProblem({ title: `The simulation failed${failure.time === undefined ? "" : ` at ${seconds(failure.time)}`}`, code: failure.code ?? "engine_diverged", detail: failure.message ?? failure.detail });
+  if (body < 0) return;
+  page.toggles.lend("forces");
+  page.select({ kind: "body", index: body });
+  // what has blown up is nowhere: the last moment at which it was still in the scene
+  const stale = () => page.session !== session || session.failure !== failure;
+  const seen = await lastThat(session, ({ poses }) => poses !== null && !page.view.isLost(body, poses), stale).catch(() => undefined);
+  if (stale()) return;
+  page.view.markFailure(body, seen?.step ?? edge.step);
+  if (seen && seen.step !== edge.step) await session.seek(seen.step, true);
+  page.view.held = true;
+  requestAnimationFrame(() => page.view.frameBodies([body], seen?.poses ?? undefined));
+}
+
+/**
+ * The last moment of a run that has ended at which something holds: of a live one simulated again if need be, else one that was kept.
+ * @param {Session | StoredRun} session @param {(frame: Frame) => boolean} holds
+ * @param {() => boolean} stale nobody waits for the answer: a run that was reset has no such steps any more @returns {Promise<Frame | undefined>}
+ */
+async function lastThat(session, holds, stale) {
+  if (session.stored) {
+    const { recording } = session;
+    const index = recording.steps.findLastIndex((_, i) => holds(recording.frame(i)));
+    return index < 0 ? undefined : recording.frame(index);
+  }
+  const { id, history, edge } = session;
+  for (const back of LAST_STEPS) {
+    if (stale()) return undefined;
+    const frame = await getFrame(id, Math.max(history.from, edge.step - back)).catch(() => null);
+    if (frame && holds(frame)) return frame;
+  }
+  return stale() ? undefined : (await getFrames(id, history.from, null, 1)).findLast(holds);
 }
 
 /** What was asked for and did not come is told, whoever has asked. */

@@ -11,7 +11,6 @@ import { keyBindings } from "./bindings.js";
 import { wireButtons } from "./buttons.js";
 import { Charts } from "./charts.js";
 import { byId } from "./dom.js";
-import { seconds } from "./format.js";
 import { Gallery } from "./gallery.js";
 import { GrabTool } from "./grab.js";
 import { Happenings } from "./happenings.js";
@@ -21,6 +20,7 @@ import * as keys from "./keys.js";
 import { Late } from "./late.js";
 import { commandAt, listen, tellFailures } from "./listen.js";
 import { showProblem } from "./messages.js";
+import { loadMasses } from "./masses.js";
 import { Motors } from "./motors.js";
 import { Opening } from "./opening.js";
 import { Outline } from "./outline.js";
@@ -48,6 +48,8 @@ export class Page {
     this.drawn = { step: 0, time: 0, at: 0, panels: 0, slowest: 0, pictured: 0 };
     /** @type {import("./types.js").Frame | null} in the view */
     this.frame = null;
+    /** the newest filling of the plots; an older one gives up */
+    this.filling = {};
     /** ms, when something last moved */
     this.moved = 0;
     for (const sign of SIGNS) window.addEventListener(sign, () => { this.moved = performance.now(); }, { capture: true, passive: true });
@@ -200,20 +202,6 @@ export class Page {
     if (session.edge.step > 0) await this.backfill();
   }
 
-  /** Where it failed, with the body it failed at in view, and why in words. @param {Session | StoredRun} session */
-  showFailure(session) {
-    const { failure, scene } = session;
-    session.seek(session.edge.step);
-    if (!failure) return;
-    const body = scene.bodies.findIndex((one) => one.name === failure.body);
-    showProblem({ title: `The simulation failed${failure.time === undefined ? "" : ` at ${seconds(failure.time)}`}`, code: failure.code ?? "engine_diverged", detail: failure.message ?? failure.detail });
-    if (body < 0) return;
-    this.view.markFailure(body, session.edge.step);
-    this.toggles.lend("forces");
-    this.select({ kind: "body", index: body });
-    requestAnimationFrame(() => this.view.frameBodies([body]));
-  }
-
   /** Motor targets as commands have left them, and marks of the commands on the timeline. @param {Session} session */
   async readLog(session) {
     this.motors.setAll(new Map());
@@ -227,17 +215,21 @@ export class Page {
   async backfill() {
     const { session } = this;
     if (!session) return;
+    if (this.charts.needs.masses) await loadMasses(session).catch((error) => this.failed(error));
+    const token = this.filling = {};
+    const stride = session.stored ? 1 : session.strideOf();
     /** @type {import("./types.js").Frame[]} */
     const frames = await session.frames().catch(() => []);
-    if (this.session !== session || frames[0]?.epoch !== session.epoch) return;
-    this.charts.clear();
     // a stride may leave out the newest one
     const { latest } = session.timeline;
-    if (latest && latest.epoch === session.epoch && latest.step > frames[frames.length - 1].step) frames.push(latest);
-    for (const frame of frames) {
-      this.charts.push(frame);
-      this.happenings.add(frame.happenings ?? [], { told: frame.step <= session.joined });
-    }
+    if (latest && frames.length && latest.step > frames[frames.length - 1].step && latest.epoch === session.epoch) frames.push(latest);
+    const stale = () => this.filling !== token || this.session !== session || frames[0]?.epoch !== session.epoch;
+    if (stale()) return;
+    this.charts.refill(frames);
+    for (const frame of frames) this.happenings.add(frame.happenings ?? [], { told: frame.step <= session.joined });
+    if (session.stored) return;
+    const { recall } = await import("./recall.js");
+    await recall(session, frames, stride, this.charts.needs, stale, () => this.charts.refill(frames)).catch(() => {});
   }
 
   /** @param {number} now ms */
@@ -281,11 +273,13 @@ export class Page {
       friction: this.view.shown.friction,
       contacts: this.view.showsContacts || this.selection?.kind === "body" || plotted.contacts,
       joints: this.motors.rows.length > 0 || this.view.shown.motors || this.late.pose?.needs || this.selection?.kind === "joint" || plotted.joints,
+      momentum: !this.selection || plotted.momentum,
+      velocities: this.selection?.kind === "body" || plotted.velocities,
+      reactions: this.selection?.kind === "joint" || plotted.reactions,
     });
-    const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.pinned = this.charts.keys;
     this.late.comparison?.update(drawn.time);
-    this.inspector.update(this.selection, { ...shown, speed }, session.numbers, this.readouts.verdict.summary);
+    this.inspector.update(this.selection, shown, session.numbers, this.readouts.verdict.summary);
     this.motors.update(session.numbers, drawn.time);
     this.late.pose?.update();
     this.happenings.update();

@@ -8,6 +8,7 @@
 import * as api from "./api.js";
 import { showHint, wasHinted } from "./hint.js";
 import { keepScene, keptScene, keptSessions } from "./kept.js";
+import { showFailure } from "./listen.js";
 import { clearMessages, showNote, showProblem } from "./messages.js";
 import { applyMoment, readMoment } from "./moment.js";
 import { Session } from "./session.js";
@@ -27,6 +28,8 @@ export class Opening {
   constructor(page) {
     this.page = page;
     this.busy = false;
+    /** counts what was asked to be shown: what comes after something later was asked for is not shown */
+    this.turn = 0;
     this.waiting = new Waiting();
     /** @type {Example[]} */
     this.examples = [];
@@ -82,13 +85,15 @@ export class Opening {
    * @param {string} id @param {Way} [way]
    */
   async openRun(id, way = { push: true }) {
+    const turn = ++this.turn;
     const [{ openStored }, info] = await Promise.all([import("./stored.js"), api.getSimulation(id)]);
     const run = await openStored(info);
+    if (turn !== this.turn) return;
     clearMessages();
     setAddress({ run: id }, way);
     await this.page.show(run, null);
     if (run.stride > 1) showNote(`This is a long recording: every ${run.stride}th of its moments is shown.`, { stays: true });
-    if (info.status === "failed") this.page.showFailure(run);
+    if (info.status === "failed") showFailure(this.page, run);
   }
 
   /** Two runs of one scene. @param {import("./types.js").Comparing} comparing @param {Way} [way] */
@@ -140,7 +145,9 @@ export class Opening {
    */
   async join(id, example, way = {}) {
     try {
-      await this.show(await api.getSession(id), example, way);
+      const turn = ++this.turn;
+      const info = await api.getSession(id);
+      if (turn === this.turn) await this.show(info, example, way);
       return null;
     } catch (error) {
       if (!(error instanceof api.ProblemError)) throw error;
@@ -244,7 +251,9 @@ export class Opening {
 
   /** @param {SessionInfo} info @param {string | null} example @param {Way} way */
   async show(info, example, { push = false, note = "", brief = false }) {
+    const turn = ++this.turn;
     const scene = await api.getSessionScene(info.id);
+    if (turn !== this.turn) return;
     setAddress({ ...(example ? { scene: example } : {}), session: info.id }, { push });
     keepScene({ id: info.id, scene, example });
     const session = new Session(info, scene);

@@ -8,7 +8,7 @@ const KEPT = "cardan.overlays";
 /** @type {[name: string, label: string, color: string][]} color: none where bodies keep their own */
 const TOGGLES = [
   ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"], ["friction", "Friction", "#c792ff"],
-  ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["trails", "Trails", "#7dd87d"], ["boxes", "Boxes", "#8fb0cc"],
+  ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["trails", "Trails", "#7dd87d"], ["boxes", "Boxes", "#8fb0cc"], ["inertia", "Inertia boxes", "#ff9e7a"],
   ["motors", "Motor forces", "#ff7ab6"], ["names", "Names", ""], ["islands", "Islands", "#d9c36a"], ["heat", "Solver errors", "#ffe9a8"], ["collision", "Collision shapes", "#c46a6a"], ["transparent", "Transparent", ""], ["wireframe", "Wireframe", ""],
 ];
 

@@ -20,7 +20,7 @@ const LONGEST = 22;
 /** Newtons below which a contact draws no arrow: it carries nothing. */
 const NO_FORCE = 1e-6;
 
-/** @typedef {"contacts" | "normals" | "forces" | "friction" | "joints" | "centers" | "events" | "trails" | "boxes" | "islands" | "names" | "motors" | "heat"} OverlayName  events: drawn by flashes.js, those from trails on by extras.js, islands by bodies.js */
+/** @typedef {"contacts" | "normals" | "forces" | "friction" | "joints" | "centers" | "events" | "trails" | "boxes" | "inertia" | "islands" | "names" | "motors" | "heat"} OverlayName  events: drawn by flashes.js, those from trails on by extras.js, islands by bodies.js */
 
 export class Overlays {
   /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
@@ -30,7 +30,7 @@ export class Overlays {
     this.forceScale = 1;
     this.largestForce = 0;
     /** @type {Record<OverlayName, boolean>} */
-    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false, names: false, motors: false, heat: false };
+    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, inertia: false, islands: false, names: false, motors: false, heat: false };
     this.tint = new THREE.Color();
     this.disposed = false;
     this.dots = { contact: new Dots(COLORS.contact, 11, true), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };

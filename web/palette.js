@@ -15,6 +15,10 @@ function entries(page) {
     ...[["open-scene", "open a scene of one's own"], ["open-runs", "runs: simulations and batches"], ["open-sessions", "sessions of this server"], ["open-share", "share or export"], ["compare-with", "compare with another setting, as a ghost"],
       ["open-verification", "verification report"], ["theme", "dark or light"], ["help", "keys and help"], ["fork", "fork: go on from here in a new session"]].map(([id, label]) => ({ label, hint: "", run: button(id) })),
     { label: "modes: frequencies and shapes of vibration", hint: "", run: async () => (await import("./modes.js")).openModes(page) },
+    { label: "fix the base of the robot, or let it go", hint: "", run: async () => {
+      await page.openSceneDialog();
+      (await page.loadSceneDialog()).turnBase();
+    } },
     ...(page.gallery?.examples ?? []).map(({ name, title }) => ({ label: title, hint: `example ${name}`, run: () => page.openScene(name, name) })),
     ...named("body", session?.scene.bodies ?? []), ...named("joint", session?.scene.joints ?? []),
   ];

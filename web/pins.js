@@ -1,12 +1,14 @@
 /**
  * Channels of bodies and joints that can be plotted, each with a key that links can carry:
- * `position:NAME`, `velocity:NAME`, `speed:NAME`, `contact:NAME` of a body, `q0:NAME`, `qd0:NAME`,
- * `motor0:NAME`, `power0:NAME` of a coordinate of a joint, `energy`. Beside another run also `difference:KEY`: this run less that one.
+ * `position:NAME`, `velocity:NAME`, `speed:NAME`, `momentum:NAME`, `spin:NAME`, `contact:NAME` of a body, `q0:NAME`, `qd0:NAME`,
+ * `motor0:NAME`, `power0:NAME` of a coordinate of a joint, `force:NAME`, `torque:NAME` of a joint, `energy`, `momentum`, `angular` of the scene.
+ * Beside another run also `difference:KEY`: this run less that one.
  *
  * @import {Frame, Scene, Vec3} from "./types.js"
  * @import {Curve, PlotKind} from "./plot.js"
  */
 import { coordinateUnits } from "./inspector.js";
+import { massesOf, momentumOf } from "./masses.js";
 
 const AXES = ["x", "y", "z"];
 
@@ -28,6 +30,8 @@ export function kindOf(scene, key, compared) {
 /** @param {Scene} scene @param {string} key @returns {PlotKind | null} */
 function channel(scene, key) {
   if (key === "energy") return energyKind();
+  if (key === "momentum") return vectorKind("Momentum [N·s]", (frame) => frame.momentum, (frame) => frame.momentum?.slice(0, 3));
+  if (key === "angular") return vectorKind("Angular momentum [N·m·s]", (frame) => frame.momentum, (frame) => frame.momentum?.slice(3));
   const [what, ...rest] = key.split(":");
   const name = rest.join(":");
   return bodyKind(scene, what, name) ?? jointKind(scene, what, name);
@@ -44,6 +48,17 @@ function differenceKind(scene, key) {
 /** @returns {PlotKind} */
 function energyKind() {
   return { title: "Energy [J]", has: (frame) => frame.energy !== null, curves: /** @type {const} */ (["kinetic", "potential", "total"]).map((label) => ({ label, value: (frame) => frame.energy?.[label] ?? NaN })) };
+}
+
+/**
+ * Three components in W, and the length.
+ * @param {string} title @param {(frame: Frame) => unknown} has @param {(frame: Frame) => ArrayLike<number> | null | undefined} vector @returns {PlotKind}
+ */
+function vectorKind(title, has, vector) {
+  return { title, has: (frame) => Boolean(has(frame)), curves: [
+    ...AXES.map((label, k) => ({ label, value: (/** @type {Frame} */ frame) => vector(frame)?.[k] ?? NaN })),
+    { label: "size", value: (frame) => Math.hypot(.../** @type {number[]} */ (Array.from(vector(frame) ?? [NaN]))) },
+  ] };
 }
 
 /** How far the bodies are off the run before the fork. @param {Scene} scene @returns {PlotKind} */
@@ -77,6 +92,11 @@ function bodyKind(scene, what, name) {
     const rate = rateOf(body);
     return { title: `Speed of ${name} [m/s]`, has, quantity: "velocity", curves: [{ label: "speed", value: (frame) => Math.hypot(.../** @type {number[]} */ (rate(frame) ?? [NaN])) }] };
   }
+  if (what === "momentum" || what === "spin") {
+    const moved = (/** @type {Frame} */ frame) => momentumOf(frame, body, massesOf(scene)?.[body]);
+    if (what === "momentum") return vectorKind(`Momentum of ${name} [N·s]`, moved, (frame) => moved(frame)?.linear);
+    return vectorKind(`Spin of ${name} [N·m·s]`, moved, (frame) => moved(frame)?.spin);
+  }
   if (what === "contact") {
     return { title: `Contact forces on ${name} [N]`, has: (frame) => frame.contacts !== null, curves: [
       { label: "normal", value: (frame) => sumOf(frame, body, 7) }, { label: "friction", value: (frame) => sumOf(frame, body, 8) }] };
@@ -88,6 +108,10 @@ function bodyKind(scene, what, name) {
 function jointKind(scene, what, name) {
   const found = /^(q|qd|motor|power)(\d)$/.exec(what);
   const index = (scene.joints ?? []).findIndex((one) => one.name === name);
+  if (index >= 0 && (what === "force" || what === "torque")) {
+    const at = 6 * index + (what === "force" ? 0 : 3);
+    return vectorKind(`Reaction ${what} of ${name} [${what === "force" ? "N" : "N·m"}]`, (frame) => frame.reactions, (frame) => frame.reactions?.subarray(at, at + 3));
+  }
   if (!found || index < 0) return null;
   const coordinate = Number(found[2]);
   const units = coordinateUnits(/** @type {import("./types.js").Joint[]} */ (scene.joints)[index], coordinate);

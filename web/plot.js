@@ -115,7 +115,7 @@ export class Plot {
         ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: room(30), space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => tickLabels(ticks) }] : []),
       ],
       series: [{}, ...curves.map((curve, i) => ({
-        label: curve.label, scale: curve.scale ?? "y", stroke: ink[i], width: 1.5, points: { show: false }, ...(curve.like === undefined ? {} : { dash: [5, 4] }) }))],
+        label: curve.label, scale: curve.scale ?? "y", stroke: ink[i], width: 1.5, points: { show: (/** @type {uPlot} */ { data }) => data[0].length === 1, size: 5 }, ...(curve.like === undefined ? {} : { dash: [5, 4] }) }))],
       hooks: { draw: [(u) => this.trust?.(u, ink), (u) => this.mark(u)] },
     }, [[], ...curves.map(() => [])], area);
     chart.over.addEventListener("click", (event) => this.handlers.onSeek(chart.posToVal(event.offsetX, "x")));

@@ -12,6 +12,8 @@ const SOLVER = { rows: "rows", contacts: "contacts", iterations: "iterations", r
 const POSE = ["px", "py", "pz", "qx", "qy", "qz", "qw"];
 const VELOCITY = ["vx", "vy", "vz", "wx", "wy", "wz"];
 const CONTACT = ["px", "py", "pz", "nx", "ny", "nz", "gap", "normal_force", "friction_force"];
+const MOMENTUM = ["lx", "ly", "lz", "hx", "hy", "hz"];
+const REACTION = ["fx", "fy", "fz", "tx", "ty", "tz"];
 const FRICTION = ["friction_x", "friction_y", "friction_z", "friction_coefficient"];
 
 /** One table: its columns as they are asked for, and where the rows of each step begin. */
@@ -56,9 +58,9 @@ export class Recording {
   /** @param {Npz} file @param {Scene} scene */
   constructor(file, scene) {
     this.scene = scene;
-    const [bodies, joints, contacts, energy, solver] = ["bodies", "joints", "contacts", "energy", "solver"].map((name) => new Table(file, name));
-    this.tables = { bodies, joints, contacts, energy, solver };
-    const longest = [bodies, energy, solver].find((table) => table.there) ?? contacts;
+    const [bodies, joints, contacts, energy, solver, momentum] = ["bodies", "joints", "contacts", "energy", "solver", "momentum"].map((name) => new Table(file, name));
+    this.tables = { bodies, joints, contacts, energy, solver, momentum };
+    const longest = [bodies, energy, solver, momentum].find((table) => table.there) ?? contacts;
     /** recorded steps, ascending */
     this.steps = [...longest.rows.keys()];
     this.times = this.steps.map((step) => longest.column("time")[(longest.rows.get(step) ?? [0])[0]]);
@@ -86,7 +88,7 @@ export class Recording {
       key: true, paused: true, failed: false, gap: false, epoch: 0, sequence: index, step, time: this.times[index], dropped: 0, bytes: 0,
       ...this.motion(step), contacts: this.contacts(step), joints: this.joints(step),
       energy: /** @type {Frame["energy"]} */ (this.numbers("energy", ENERGY, step)), solver: /** @type {Frame["solver"]} */ (this.numbers("solver", SOLVER, step)),
-      grab: null, stateHash: null, happenings: null, asleep: null,
+      momentum: this.momentum(step), reactions: this.reactions(step), grab: null, stateHash: null, happenings: null, asleep: null,
     };
   }
 
@@ -113,6 +115,24 @@ export class Recording {
     const value = (/** @type {string} */ name, /** @type {number} */ row) => joints.column(name)[row];
     return Array.from({ length: to - from }, (_, i) => ({
       joint: this.jointOf[i], coordinate: value("coordinate", from + i), q: value("q", from + i), qd: value("qd", from + i), motorForce: value("motor_force", from + i) }));
+  }
+
+  /** @param {number} step @returns {Frame["momentum"]} */
+  momentum(step) {
+    const { momentum } = this.tables;
+    const row = momentum.rows.get(step)?.[0];
+    return row === undefined || !momentum.has("lx") ? null : MOMENTUM.map((name) => momentum.column(name)[row]);
+  }
+
+  /** @param {number} step @returns {Frame["reactions"]} */
+  reactions(step) {
+    const { joints } = this.tables;
+    const [from, to] = joints.rows.get(step) ?? [0, 0];
+    if (!joints.has("fx")) return null;
+    const found = new Float32Array(6 * (this.scene.joints ?? []).length);
+    // rows of one joint say the same
+    for (let row = from; row < to; row += 1) REACTION.forEach((name, k) => { found[6 * this.jointOf[row - from] + k] = joints.column(name)[row]; });
+    return found;
   }
 
   /** @param {number} step @returns {Contacts | null} */

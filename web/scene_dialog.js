@@ -3,28 +3,27 @@
  * differs from the scene that runs. Models of robots (URDF, MJCF, a zip of either) become scenes first, with notes
  * on what is not the same. Loaded when it is opened.
  *
- * @import {Fault, ImportNote, Scene} from "./types.js"
+ * @import {Fault, Scene} from "./types.js"
  */
 import { ProblemError, getSceneSchema, importModel, validateScene } from "./api.js";
+import { withBase } from "./base.js";
 import { make } from "./dom.js";
 import { seconds } from "./format.js";
+import { noteItem } from "./import_notes.js";
 import { jsonFault } from "./json_fault.js";
 import { locate } from "./locate.js";
 import { describeFault, showNote } from "./messages.js";
 import { patchOf } from "./patch.js";
 import { previewOf } from "./preview.js";
 import { Progress } from "./progress.js";
+import { listOf } from "./scene_changes.js";
 import { changesBetween, formatted, withoutDefaults } from "./scene_format.js";
 import { PIECES, withPiece } from "./scene_pieces.js";
 import { SceneText } from "./scene_text.js";
+import { lowest } from "./shapes.js";
 
 const MODEL = /\.(urdf|xml|mjcf|zip)$/i;
-const PLACES = 4; // of a note that are named
-/** ms without a key before a text is checked by itself */
-const QUIET_MS = 700;
-/** Differences that are listed, and characters of each value. */
-const LISTED = 8;
-const BRIEF = 60;
+const QUIET_MS = 700; // without a key before a text is checked by itself
 
 /** @param {import("./main.js").Page} page @param {(scene: unknown) => Promise<boolean>} onRun */
 export async function sceneDialog(page, onRun) {
@@ -53,15 +52,17 @@ export class SceneDialog {
     this.pieces = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": "Add to the scene", onchange: () => this.addPiece() }, make("option", { value: "" }, "Add…"), ...Object.keys(PIECES).map((name) => make("option", { value: name }, name))));
     const host = make("div", { class: "scene-text" });
     this.progress = new Progress();
+    this.timer = 0;
     this.dialog = /** @type {HTMLDialogElement} */ (make("dialog", { id: "scene-dialog", "aria-labelledby": "scene-dialog-title" }, make("form", { method: "dialog" },
       make("h2", { id: "scene-dialog-title" }, "Open a scene"),
       make("p", {}, "Write or paste a scene document, choose a file, or drop one on the page. Ctrl+Space says what can stand at a place. Robots may be URDF or MJCF, with their meshes beside them or in a zip."),
-      make("div", { class: "row tools" }, this.undoButton, this.redoButton, this.pieces, button("Tidy", () => this.tidy(), { title: "What fits in one line" }), button("Insert the shown scene", () => this.insert(), { id: "scene-current", title: "Without what has its default" })),
+      make("div", { class: "row tools" }, this.undoButton, this.redoButton, this.pieces, button("Fix the base", () => this.turnBase(), { id: "scene-base", title: "Of a robot: fixes it to the world, or lets it go again" }), button("Tidy", () => this.tidy(), { title: "What fits in one line" }), button("Insert the shown scene", () => this.insert(), { id: "scene-current", title: "Without what has its default" })),
       host, this.faults, this.changes, this.before, this.progress.element,
       make("div", { class: "row" }, make("label", { class: "file" }, "Choose files", file), make("label", { title: "Models do not say how their root is held" }, this.free, " Robots float"), make("label", { title: "A plane below the lowest shape of a model" }, this.ground, " Add a ground"),
         make("span", { class: "spring" }), make("button", { type: "submit", value: "cancel" }, "Cancel"), this.applyButton, this.runButton))));
     document.body.append(this.dialog);
-    this.timer = 0;
+    /** @type {{text: string, report: ReturnType<typeof validateScene>} | null} */
+    this.judged = null;
     this.text = new SceneText(host, schema, () => this.changed());
   }
 
@@ -90,8 +91,7 @@ export class SceneDialog {
 
   changed() {
     const { undo, redo } = this.text.depth;
-    this.undoButton.disabled = !undo;
-    this.redoButton.disabled = !redo;
+    [this.undoButton.disabled, this.redoButton.disabled] = [!undo, !redo];
     if (this.dialog.open) this.checkSoon();
   }
 
@@ -105,18 +105,25 @@ export class SceneDialog {
     const text = this.text.value;
     const fault = text.trim() ? jsonFault(text) : null;
     if (!text.trim() || fault) {
-      this.before.replaceChildren();
-      this.changes.replaceChildren();
+      for (const one of [this.before, this.changes]) one.replaceChildren();
       this.applyButton.hidden = true;
       this.text.showFaults(fault ? [{ from: Math.min(fault.at, text.length), to: Math.min(fault.at + 1, text.length), severity: "error", message: fault.message }] : []);
       return;
     }
     const scene = JSON.parse(text);
     this.showChanges(scene);
-    const report = await validateScene(scene).catch(() => null);
+    const report = await this.judge(text, scene).catch(() => null);
     if (!report || text !== this.text.value) return;
     this.underline(report.errors, report.warnings);
     this.showPreview(scene, report);
+  }
+
+  /** What the service says of a text; it is asked once. @param {string} text @param {Scene} scene */
+  judge(text, scene) {
+    if (this.judged?.text !== text) this.judged = { text, report: validateScene(scene) };
+    const { report } = this.judged;
+    report.catch(() => { this.judged = null; });
+    return report;
   }
 
   /** @param {Scene} scene @param {Awaited<ReturnType<typeof validateScene>>} report */
@@ -128,17 +135,12 @@ export class SceneDialog {
   showChanges(scene) {
     this.applyButton.hidden = true;
     const shown = this.current();
-    if (!shown || !this.isRelated(scene)) {
-      this.changes.replaceChildren();
-      return;
-    }
+    this.changes.replaceChildren();
+    if (!shown || !this.isRelated(scene)) return;
     const [before, after] = [shown, scene].map((one) => this.short(one));
     const changes = changesBetween(before, after);
     this.applyButton.hidden = !this.page.session || this.page.session.stored || !patchOf(before, after);
-    const brief = (/** @type {unknown} */ value) => (value === undefined ? "–" : formatted(value, " ".repeat(99)).replace(/\s+/g, " ").slice(0, BRIEF));
-    const rows = changes.slice(0, LISTED).map(({ path, before: was, after: is }) => make("li", {}, make("code", {}, path), " ", make("del", {}, brief(was)), " → ", make("ins", {}, brief(is))));
-    this.changes.replaceChildren(make("details", { class: "changes", open: changes.length <= LISTED && changes.length > 0 }, make("summary", {}, changes.length ? `${changes.length} ${changes.length === 1 ? "change" : "changes"} to what runs` : "As it runs now"),
-      make("ul", {}, ...rows, ...(changes.length > LISTED ? [make("li", { class: "muted" }, `and ${changes.length - LISTED} more`)] : []))));
+    this.changes.replaceChildren(listOf(changes));
   }
 
   /** @param {any} scene */
@@ -173,15 +175,32 @@ export class SceneDialog {
   }
 
   addPiece() {
-    const name = this.pieces.value;
+    const piece = PIECES[this.pieces.value];
     this.pieces.value = "";
+    const text = this.sound();
+    if (text !== null) this.change(withPiece(text, piece, text.trim() ? lowest(JSON.parse(text)) : 0));
+  }
+
+  /** Holds the base of the robot that is written, or of the one that is shown, or lets it go. */
+  turnBase() {
+    if (!this.text.value.trim()) this.insert();
+    const text = this.sound();
+    if (text === null) return;
+    const changed = withBase(text || "{}");
+    if ("insert" in changed) this.change(changed);
+    this.faults.replaceChildren(make("li", { class: "said" }, changed.says));
+  }
+
+  /** @returns {string | null} what is written; null: it is no JSON, which is shown */
+  sound() {
     const text = this.text.value;
     const fault = text.trim() ? jsonFault(text) : null;
-    if (fault) {
-      this.showJsonFault(fault);
-      return;
-    }
-    const { from, to, insert } = withPiece(text, name);
+    if (fault) this.showJsonFault(fault);
+    return fault ? null : text;
+  }
+
+  /** @param {{from: number, to: number, insert: string}} change of the text, which Undo takes back */
+  change({ from, to, insert }) {
     this.text.replace(from, to, insert);
     this.text.mark(from, from + insert.length);
   }
@@ -228,11 +247,16 @@ export class SceneDialog {
     const scene = JSON.parse(this.text.value);
     try {
       const size = `${scene.bodies?.length ?? 0} bodies`;
-      const report = await this.progress.through(`Checking ${size}`, validateScene(scene));
+      const report = await this.progress.through(`Checking ${size}`, this.judge(this.text.value, scene));
       this.showPreview(scene, report);
       this.show(report.errors ?? [], report.warnings ?? []);
-      if (report.valid && await this.progress.through(`Building ${size}`, this.onRun(scene))) this.dialog.close();
-      return report.valid;
+      if (!report.valid) return false;
+      if (await this.progress.through(`Building ${size}`, this.onRun(scene))) this.dialog.close();
+      else { // a service that no longer answers says so here
+        this.judged = null;
+        await this.judge(this.text.value, scene);
+      }
+      return true;
     } catch (error) {
       this.showProblem(error);
       return false;
@@ -245,7 +269,7 @@ export class SceneDialog {
     const [shown, scene] = [this.current(), jsonFault(this.text.value) ? null : JSON.parse(this.text.value)];
     const commands = shown && scene && patchOf(this.short(shown), this.short(scene));
     if (!commands || !session || session.stored) return;
-    const report = await validateScene(scene);
+    const report = await this.judge(this.text.value, scene);
     this.show(report.errors ?? [], report.warnings ?? []);
     if (!report.valid) return;
     for (const { op, fields } of commands) {
@@ -303,11 +327,4 @@ export class SceneDialog {
     const place = this.placeOf(pointer);
     if (place) this.text.mark(place.start, place.end);
   }
-}
-
-/** @param {ImportNote} note */
-function noteItem({ kind, message, where }) {
-  const more = where.length > PLACES ? ` and ${where.length - PLACES} more` : "";
-  return make("li", { class: "warning" }, make("b", {}, kind), ` ${message}`,
-    ...(where.length ? [make("small", {}, where.slice(0, PLACES).join(", ") + more)] : []));
 }

@@ -4,20 +4,22 @@ import { formatted } from "./scene_format.js";
 
 /** @typedef {{name: string, position?: number[]}} Named */
 
-/** @type {Record<string, {list: "bodies" | "joints", piece: (last: Named | null) => Record<string, unknown>}>} `last`: the last body */
+/** @typedef {{list: "bodies" | "joints", piece: (last: Named | null, floor: number) => Record<string, unknown>}} Piece  last: the last body; floor: m, the lowest point of the scene, or zero */
+
+/** @type {Record<string, Piece>} */
 export const PIECES = {
   "Box": body("box", { type: "box", size: [0.4, 0.4, 0.4] }),
   "Sphere": body("ball", { type: "sphere", radius: 0.2 }),
   "Cylinder": body("cylinder", { type: "cylinder", radius: 0.15, length: 0.4 }),
   "Capsule": body("capsule", { type: "capsule", radius: 0.1, length: 0.4 }),
-  "Ground": { list: "bodies", piece: () => ({ name: "ground", type: "static", shapes: [{ type: "plane", normal: [0, 0, 1], offset: 0 }] }) },
+  "Ground": { list: "bodies", piece: (_, floor) => ({ name: "ground", type: "static", shapes: [{ type: "plane", normal: [0, 0, 1], offset: floor }] }) },
   "Hinge to the world": joint("hinge", { axis: [0, 1, 0] }),
   "Slider to the world": joint("slider", { axis: [1, 0, 0] }),
   "Ball joint to the world": joint("ball", {}),
   "Motor on a hinge": joint("hinge", { axis: [0, 1, 0], motor: { type: "velocity", target: 6, max_force: 10 } }),
 };
 
-/** @param {string} name @param {Record<string, unknown>} shape @returns {(typeof PIECES)[string]} */
+/** @param {string} name @param {Record<string, unknown>} shape @returns {Piece} */
 function body(name, shape) {
   return { list: "bodies", piece: (last) => {
     const [x, y, z] = last?.position ?? [0, 0, 0.4];
@@ -25,21 +27,20 @@ function body(name, shape) {
   } };
 }
 
-/** @param {string} type @param {Record<string, unknown>} more @returns {(typeof PIECES)[string]} */
+/** @param {string} type @param {Record<string, unknown>} more @returns {Piece} */
 function joint(type, more) {
   return { list: "joints", piece: (last) => ({ name: type, type, parent: "world", child: last?.name ?? "", anchor: last?.position ?? [0, 0, 0], ...more }) };
 }
 
 /**
  * The change of the text that adds a piece, with a name of its own.
- * @param {string} text JSON, or nothing yet @param {string} name of PIECES @returns {{from: number, to: number, insert: string}}
+ * @param {string} text JSON, or nothing yet @param {Piece} added @param {number} [floor] @returns {{from: number, to: number, insert: string}}
  */
-export function withPiece(text, name) {
-  const { list, piece } = PIECES[name];
+export function withPiece(text, { list, piece }, floor = 0) {
   const scene = text.trim() ? JSON.parse(text) : { version: 1, name: "my scene", bodies: [] };
   const there = Array.isArray(scene[list]) ? scene[list] : null;
   const moving = (Array.isArray(scene.bodies) ? scene.bodies : []).filter((/** @type {any} */ one) => one?.type !== "static" && typeof one?.name === "string");
-  const added = piece(moving[moving.length - 1] ?? null);
+  const added = piece(moving[moving.length - 1] ?? null, floor);
   const taken = new Set((there ?? []).map((/** @type {any} */ one) => one?.name));
   const own = String(added.name);
   for (let i = 2; taken.has(added.name); i += 1) added.name = `${own}-${i}`;

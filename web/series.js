@@ -37,6 +37,12 @@ export class Series {
     this.spacing = 0.75 * (this.times[this.times.length - 1] - this.times[0]) / this.times.length;
   }
 
+  /** @param {number} time s @returns {[number, (number | null)[]][]} what came later, with its times */
+  after(time) {
+    const first = this.times.findIndex((one) => one > time);
+    return first < 0 ? [] : this.times.slice(first).map((at, i) => [at, this.values.map((column) => column[first + i])]);
+  }
+
   /** @param {number} time s @returns {(number | null)[]} the row at or before that moment */
   at(time) {
     let [low, high] = [0, this.times.length];

@@ -21,8 +21,11 @@ const FRAMES_PER_SECOND = 60;
 const ACTING = new Set(["set_motor", "grab", "apply_force", "apply_impulse", "gravity"]);
 
 /** @typedef {{code?: string, message?: string, detail?: string, body?: string, time?: number}} Failure */
-/** @typedef {{contacts: boolean, friction: boolean, joints: boolean}} Needs  what costs much and is shown; friction is of contacts, which are then needed too */
-/** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null}} Numbers */
+/** @typedef {{contacts: boolean, friction: boolean, joints: boolean, momentum: boolean, velocities: boolean, reactions: boolean}} Needs  what costs much and is shown; friction is of contacts, which are then needed too */
+/** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null, momentum: number[] | null, velocities: Float32Array | null, reactions: Float32Array | null}} Numbers */
+
+/** Of these there is only what somebody has asked for. */
+const ASKED = /** @type {const} */ (["contacts", "joints", "momentum", "velocities", "reactions"]);
 
 /**
  * @typedef {object} SessionEvents
@@ -55,7 +58,7 @@ export class Session extends Emitter {
     this.mode = "live";
     this.timeline = new Timeline();
     /** @type {Numbers} newest of each channel, live or pinned; channels come at rates of their own */
-    this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null };
+    this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null, momentum: null, velocities: null, reactions: null };
     this.dropped = 0;
     /** @type {{step: number, exact: boolean} | null} what to seek once the present seek is answered, or the socket is open */
     this.wanted = null;
@@ -138,9 +141,7 @@ export class Session extends Emitter {
   remember(frame) {
     // a kept moment has what anybody had asked for when it was live, which may be less or more than is shown now
     const { needs } = this.stream;
-    const before = this.mode === "history" ? { contacts: null, joints: null } : this.numbers;
-    if (needs.contacts) this.numbers.contacts = frame.contacts ?? before.contacts;
-    if (needs.joints) this.numbers.joints = frame.joints ?? before.joints;
+    for (const name of ASKED) if (needs[name]) Object.assign(this.numbers, { [name]: frame[name] ?? (this.mode === "history" ? null : this.numbers[name]) });
     if (frame.energy) this.numbers.energy = frame.energy;
     if (frame.solver) this.numbers.solver = frame.solver;
     if (frame.poses) this.numbers.grab = frame.grab;
@@ -149,8 +150,7 @@ export class Session extends Emitter {
   /** Channels that cost much are subscribed while something shows them. @param {Needs} needs */
   setNeeds(needs) {
     if (!this.stream.setNeeds(needs)) return;
-    if (!needs.contacts) this.numbers.contacts = null;
-    if (!needs.joints) this.numbers.joints = null;
+    for (const name of ASKED) if (!needs[name]) this.numbers[name] = null;
     // a moment of the history comes once: again, with what is needed now
     if (this.mode === "history" && this.welcomed) this.seek(this.sought.step, true);
   }
@@ -303,10 +303,15 @@ export class Session extends Emitter {
     this.history.to = info.step;
   }
 
-  /** @param {number} [most] about how many @returns {Promise<Frame[]>} of the history, thinned */
-  async frames(most = PLOTTED) {
+  /** @param {number} [most] @returns {number} every how-many-th frame of the history makes about so many */
+  strideOf(most = PLOTTED) {
     const kept = (this.edge.step - this.history.from) * this.dt * FRAMES_PER_SECOND;
-    return api.getFrames(this.id, this.history.from, null, Math.max(1, Math.ceil(kept / most)));
+    return Math.max(1, Math.ceil(kept / most));
+  }
+
+  /** @param {number} [most] about how many @returns {Promise<Frame[]>} of the history, thinned */
+  frames(most = PLOTTED) {
+    return api.getFrames(this.id, this.history.from, null, this.strideOf(most));
   }
 
   summary() {

@@ -7,8 +7,8 @@ import * as THREE from "three";
 /** Sign pattern in the frame of the shape: octants of a ball, quadrants about z, none. */
 const MARKS = { octants: "m.x * m.y * m.z", quadrants: "m.x * m.y", none: "" };
 
-/** @param {{vertexShader: string}} shader */
-function stretch(shader) {
+/** Moves the parts of a shape apart. @param {{vertexShader: string}} shader */
+export function stretch(shader) {
   shader.vertexShader = shader.vertexShader
     .replace("#include <common>", "#include <common>\nattribute vec3 corner;\nattribute vec3 stretch;\nvarying vec3 vShape;")
     .replace("#include <begin_vertex>", "vec3 transformed = position + corner * stretch;\nvShape = transformed;");

@@ -125,25 +125,36 @@ export function massOf(body) {
     center.addScaledVector(part.centroid.applyQuaternion(q).add(p), part.volume);
   }
   if (volume > 0) center.divideScalar(volume);
+  if (body.inertia) center.set(0, 0, 0);
   if (body.center_of_mass) center.set(...body.center_of_mass);
   if (body.type === "static") return { mass: null, center };
   return { mass: body.mass ?? (body.density != null ? body.density * volume : null), center };
 }
 
+/** @param {Body} body @param {Shape[]} shapes of it @param {THREE.Box3} bounds grows by those that are no planes, at the start */
+function addShapes(body, shapes, bounds) {
+  const pose = startPose(body);
+  for (const shape of shapes) {
+    const half = halfExtents(shape);
+    if (!half) continue;
+    const { p, q } = localPose(shape);
+    const matrix = new THREE.Matrix4().compose(pose.p, pose.q, new THREE.Vector3(1, 1, 1))
+      .multiply(new THREE.Matrix4().compose(p, q, new THREE.Vector3(1, 1, 1)));
+    bounds.union(new THREE.Box3(new THREE.Vector3(...half).negate(), new THREE.Vector3(...half)).applyMatrix4(matrix));
+  }
+}
+
+/** Where a ground is below all shapes. @param {Scene} scene @returns {number} m, not above zero */
+export function lowest(scene) {
+  const bounds = new THREE.Box3();
+  for (const body of scene.bodies ?? []) addShapes(body, body.shapes ?? [], bounds);
+  return Math.min(0, bounds.isEmpty() ? 0 : bounds.min.z);
+}
+
 /** @param {Scene} scene @returns {THREE.Box3} of everything that is not a plane, at the start, joint anchors included */
 export function startBounds(scene) {
   const bounds = new THREE.Box3();
-  for (const body of scene.bodies) {
-    const pose = startPose(body);
-    for (const shape of seenOf(body, scene)) {
-      const half = halfExtents(shape);
-      if (!half) continue;
-      const { p, q } = localPose(shape);
-      const matrix = new THREE.Matrix4().compose(pose.p, pose.q, new THREE.Vector3(1, 1, 1))
-        .multiply(new THREE.Matrix4().compose(p, q, new THREE.Vector3(1, 1, 1)));
-      bounds.union(new THREE.Box3(new THREE.Vector3(...half).negate(), new THREE.Vector3(...half)).applyMatrix4(matrix));
-    }
-  }
+  for (const body of scene.bodies) addShapes(body, seenOf(body, scene), bounds);
   for (const joint of scene.joints ?? []) {
     if (joint.anchor && joint.frame !== "parent") bounds.expandByPoint(new THREE.Vector3(...joint.anchor));
   }

@@ -7,9 +7,17 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 /** Frames slower than this lower the resolution one notch (software rendering, small machines). */
 const SLOW_FRAME_MS = 45;
 const PIXEL_RATIOS = [2, 1.5, 1, 0.75];
+/** So many slow frames until the machine counts as slow; the slowest are worth as many as they last, and ten at most. */
+const SLOW_FRAMES = 40;
+const WORST = 10;
+/** So many quick ones in a row until the sun throws shadows in a heavy scene, whose triangles are drawn twice for them. */
+const FAST_FRAMES = 20;
 const SHADOW_MAP = 2048;
 /** Highest and lowest a key turns the camera [rad]. */
 const STEEPEST = 1.5;
+/** ms, of a camera that goes somewhere else; and in which what a hand has left of its movement falls to a third */
+const GLIDE_MS = 260;
+const SETTLING_MS = 45;
 /** Room about what is framed, for what stands over the view. */
 const MARGIN = 1.1;
 /** From a scene to the camera when it opens. */
@@ -31,7 +39,10 @@ export class Stage {
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(3, -4, 2.5);
     this.controls = new OrbitControls(this.camera, this.canvas);
-    this.controls.enableDamping = false;
+    this.controls.addEventListener("start", () => { this.way = null; });
+    this.still = window.matchMedia("(prefers-reduced-motion: reduce)");
+    /** @type {{from: THREE.Vector3[], to: THREE.Vector3[], began: number} | null} of a camera that is on its way: position and target */
+    this.way = null;
     this.controls.zoomToCursor = true;
     this.controls.maxPolarAngle = Math.PI * 0.97;
     this.controls.minDistance = 0.02;
@@ -47,13 +58,24 @@ export class Stage {
     this.scene.add(this.sky, this.sun, this.sun.target, this.fill, this.fill.target);
 
     this.notch = Math.max(0, PIXEL_RATIOS.findIndex((ratio) => ratio <= window.devicePixelRatio));
-    this.slowFrames = 0;
+    this.slowFrames = this.fastFrames = 0;
+    /** whether thousands of bodies are in the view */
+    this.heavy = false;
     this.lastRender = 0;
     this.radius = 2;
     /** @type {[() => void, () => void] | null} what is seen in the left and in the right half, with one camera; null: one view */
     this.halves = null;
     new ResizeObserver(() => this.resize()).observe(host);
+    // the time for which nobody looked is none of a frame
+    document.addEventListener("visibilitychange", () => { this.lastRender = performance.now(); });
     this.resize();
+  }
+
+  /** Another scene. @param {boolean} heavy whether it has thousands of bodies: the first picture comes without shadows */
+  begin(heavy) {
+    this.heavy = heavy;
+    this.sun.castShadow = !heavy;
+    this.slowFrames = this.fastFrames = 0;
   }
 
   resize() {
@@ -100,10 +122,49 @@ export class Stage {
 
   /** @param {number} now ms @param {boolean} steady drawn at the rate of the screen: a slow picture is slow work */
   render(now, steady) {
+    this.moveCamera(now);
     this.placeLights();
     this.draw();
     if (steady) this.adapt(now - this.lastRender);
     this.lastRender = now;
+  }
+
+  /**
+   * Takes the camera to where a change puts it: on a short way, or at once where less motion is wanted.
+   * @param {() => void} change of position and target
+   */
+  glide(change) {
+    const { camera: { position }, controls: { target } } = this;
+    const from = [position.clone(), target.clone()];
+    if (this.way) this.place(this.way.to);
+    change();
+    if (this.still.matches) return;
+    this.way = { from, to: [position.clone(), target.clone()], began: performance.now() };
+    this.place(from);
+  }
+
+  /** @param {THREE.Vector3[]} place of camera and target */
+  place([position, target]) {
+    this.camera.position.copy(position);
+    this.controls.target.copy(target);
+  }
+
+  /** On its way, and after a hand has let it go. @param {number} now ms */
+  moveCamera(now) {
+    const { way, controls } = this;
+    if (way) {
+      const u = Math.min(1, Math.max(0, (now - way.began) / GLIDE_MS));
+      const s = 1 - (1 - u) ** 3;
+      const [before, after] = [way.from, way.to].map(([position, target]) => position.clone().sub(target));
+      const turn = new THREE.Quaternion().setFromUnitVectors(before.clone().normalize(), after.clone().normalize());
+      const arm = before.clone().applyQuaternion(new THREE.Quaternion().slerp(turn, s)).setLength(before.length() ** (1 - s) * after.length() ** s);
+      const target = way.from[1].clone().lerp(way.to[1], s);
+      this.place(u < 1 ? [arm.add(target), target] : way.to);
+      if (u === 1) this.way = null;
+    }
+    controls.enableDamping = !this.still.matches;
+    controls.dampingFactor = 1 - Math.exp(-Math.min(1000, now - this.lastRender) / SETTLING_MS);
+    controls.update();
   }
 
   /** The shadow covers what the camera looks at, not the whole world: sharp near, wide from afar. */
@@ -125,11 +186,15 @@ export class Stage {
 
   /** @param {number} took ms between two frames */
   adapt(took) {
-    if (took > 1000) return; // the page was hidden
-    this.slowFrames = took > SLOW_FRAME_MS ? this.slowFrames + 1 : Math.max(0, this.slowFrames - 2);
-    if (this.slowFrames < 40 || this.notch + 1 >= PIXEL_RATIOS.length) return;
-    this.notch += 1;
+    const slow = took > SLOW_FRAME_MS;
+    this.fastFrames = slow ? 0 : this.fastFrames + 1;
+    if (this.heavy && this.fastFrames === FAST_FRAMES) this.sun.castShadow = true;
+    this.slowFrames = slow ? this.slowFrames + Math.min(WORST, took / SLOW_FRAME_MS) : Math.max(0, this.slowFrames - 2);
+    if (this.slowFrames < SLOW_FRAMES) return;
     this.slowFrames = 0;
+    if (this.heavy) this.sun.castShadow = false;
+    if (this.notch + 1 >= PIXEL_RATIOS.length) return;
+    this.notch += 1;
     this.resize();
   }
 
@@ -141,6 +206,7 @@ export class Stage {
   frame(box, direction) {
     const sphere = box.getBoundingSphere(new THREE.Sphere());
     const radius = Math.max(sphere.radius, 0.02);
+    this.way = null;
     const from = (direction ?? this.camera.position.clone().sub(this.controls.target)).clone().normalize();
     const half = THREE.MathUtils.degToRad(this.camera.fov / 2);
     const across = Math.atan(Math.tan(half) * this.camera.aspect);
@@ -179,6 +245,7 @@ export class Stage {
     const { camera, controls } = this;
     const [position, target, near, far] = [camera.position.clone(), controls.target.clone(), camera.near, camera.far];
     change();
+    this.way = null;
     camera.position.copy(position);
     controls.target.copy(target);
     Object.assign(camera, { near, far });
@@ -188,12 +255,14 @@ export class Stage {
 
   /** @param {THREE.Vector3} by moves camera and target together */
   shift(by) {
+    for (const place of this.way ? [...this.way.from, ...this.way.to] : []) place.add(by);
     this.camera.position.add(by);
     this.controls.target.add(by);
   }
 
   /** Moves the camera away from its target. @param {number} factor of the distance */
   widen(factor) {
+    for (const [position, target] of this.way ? [this.way.from, this.way.to] : []) position.sub(target).multiplyScalar(factor).add(target);
     this.camera.position.sub(this.controls.target).multiplyScalar(factor).add(this.controls.target);
     this.camera.far *= factor;
     this.camera.updateProjectionMatrix();

@@ -51,7 +51,7 @@ export class StoredRun extends Emitter {
     this.mode = "history";
     this.timeline = new Timeline();
     /** @type {Numbers} */
-    this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null };
+    this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null, momentum: null, velocities: null, reactions: null };
     this.dropped = 0;
     this.viewers = 1;
     this.joined = Infinity;
@@ -72,8 +72,8 @@ export class StoredRun extends Emitter {
   show(index) {
     const frame = this.recording.frame(index);
     this.timeline.pinned = frame;
-    const { contacts, joints, energy, solver } = frame;
-    Object.assign(this.numbers, { contacts, joints, energy, solver });
+    const { contacts, joints, energy, solver, momentum, velocities, reactions } = frame;
+    Object.assign(this.numbers, { contacts, joints, energy, solver, momentum, velocities, reactions });
   }
 
   /** The last recorded moment at or before a step. @param {number} step @param {boolean} [_exact] what was recorded is all there is */

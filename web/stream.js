@@ -23,7 +23,7 @@ const OVER = { title: "The session is over", code: "session_over" };
 
 /** What is subscribed while somebody looks, what only while something shows it (friction brings the contacts along), and what while nobody looks. */
 const VISIBLE = { poses: { hz: 60 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
-const ON_DEMAND = { contacts: { hz: 30 }, friction: { hz: 30 }, joints: { hz: 30 } };
+const ON_DEMAND = { contacts: { hz: 30 }, friction: { hz: 30 }, joints: { hz: 30 }, momentum: { hz: 30 }, velocities: { hz: 60 }, reactions: { hz: 30 } };
 const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 } };
 
 /**
@@ -34,6 +34,11 @@ const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 } };
  * @property {(status: "connecting" | "open" | "lost" | "closed", detail: string) => void} onStatus
  * @property {(problem: Problem) => void} onProblem  errors nobody waits for
  */
+
+/** @template {object} T @param {T} of @returns {(keyof T)[]} */
+function names(of) {
+  return /** @type {(keyof T)[]} */ (Object.keys(of));
+}
 
 export class CommandError extends Error {
   /** @param {Problem} problem */
@@ -64,7 +69,7 @@ export class Stream {
     this.unacknowledged = -1;
     this.bytes = 0;
     /** @type {import("./session.js").Needs} */
-    this.needs = { contacts: false, friction: false, joints: false };
+    this.needs = { contacts: false, friction: false, joints: false, momentum: false, velocities: false, reactions: false };
     this.onVisibility = () => this.subscribe();
     document.addEventListener("visibilitychange", this.onVisibility);
     this.connect();
@@ -125,15 +130,15 @@ export class Stream {
   }
 
   subscribe() {
-    const { contacts, friction, joints } = ON_DEMAND;
-    const touching = this.needs.friction ? { friction } : this.needs.contacts ? { contacts } : {};
-    const needed = { ...touching, ...(this.needs.joints ? { joints } : {}) };
+    const { needs } = this;
+    const wanted = names(ON_DEMAND).filter((name) => needs[name] && !(name === "contacts" && needs.friction));
+    const needed = Object.fromEntries(wanted.map((name) => [name, ON_DEMAND[name]]));
     this.sendJson({ op: "subscribe", channels: document.hidden ? HIDDEN : { ...VISIBLE, ...needed } });
   }
 
   /** @param {import("./session.js").Needs} needs what is shown now @returns {boolean} whether that is news */
   setNeeds(needs) {
-    if (needs.contacts === this.needs.contacts && needs.friction === this.needs.friction && needs.joints === this.needs.joints) return false;
+    if (names(ON_DEMAND).every((name) => needs[name] === this.needs[name])) return false;
     this.needs = needs;
     this.subscribe();
     return true;

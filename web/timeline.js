@@ -75,21 +75,6 @@ export class Timeline {
     return { frame: u > 0.5 ? b : a, poses: this.poses, time: a.time + u * (b.time - a.time) };
   }
 
-  /**
-   * By differences of the two newest frames.
-   * @param {number} body index
-   * @returns {[number, number, number] | null} m/s, of the body origin in W; null while the history is shown
-   */
-  velocity(body) {
-    const [a, b] = this.buffer.slice(-2).map((entry) => entry.frame);
-    const known = this.pinned?.velocities;
-    if (known) return [known[6 * body], known[6 * body + 1], known[6 * body + 2]];
-    if (this.pinned || !a?.poses || !b?.poses || b.time <= a.time) return null;
-    const at = 7 * body;
-    const along = (/** @type {number} */ k) => (/** @type {Float32Array} */ (b.poses)[at + k] - /** @type {Float32Array} */ (a.poses)[at + k]) / (b.time - a.time);
-    return [along(0), along(1), along(2)];
-  }
-
   /** @param {{frame: Frame, at: number}} newest @param {number} now @param {number} elapsed ms */
   advance(newest, now, elapsed) {
     const silent = now - newest.at;
@@ -149,7 +134,11 @@ export class Moments {
     // what lies ahead of a moment of the history stays: it is drawn again when the time comes
     if (last && time <= last.time) return;
     const points = new Float32Array(3 * (poses.length / 7));
-    for (let i = 0; i < poses.length / 7; i += 1) points.set(poses.subarray(7 * i, 7 * i + 3), 3 * i);
+    for (let i = 0, at = 0; i < points.length; i += 3, at += 7) {
+      points[i] = poses[at];
+      points[i + 1] = poses[at + 1];
+      points[i + 2] = poses[at + 2];
+    }
     this.moments.push({ time, points });
     if (this.moments.length > MAX_MOMENTS) this.moments.shift();
   }

@@ -1,9 +1,11 @@
 /**
- * Lines of the view that are made anew in every frame: trails of bodies, boxes around them. Loaded when they are first shown.
+ * Lines of the view that are made anew in every frame: trails of bodies, boxes around them, and boxes that turn as they do. Loaded when they are first shown.
  *
+ * @import {BodyMass} from "./masses.js"
  * @import {Scene} from "./types.js"
  */
 import * as THREE from "three";
+import { fromWxyz } from "./decode.js";
 import { MAX_MOMENTS } from "./timeline.js";
 import { halfExtents, localPose } from "./shapes.js";
 
@@ -59,22 +61,26 @@ export class Tracks {
     this.trails = new Segments("#7dd87d", MAX_BODIES * MAX_MOMENTS, 0.85);
     this.boxes = new Segments("#8fb0cc", 12 * MAX_BOXES, 0.7);
     this.root = new THREE.Group();
-    this.root.add(this.trails.lines, this.boxes.lines);
+    this.inertias = new Segments("#ff9e7a", 12 * MAX_BOXES, 0.9);
+    this.root.add(this.trails.lines, this.boxes.lines, this.inertias.lines);
     this.moving = scene.bodies.flatMap((body, i) => (body.type === "static" ? [] : [i]));
     this.halves = halvesOf(parts);
   }
 
   /**
    * @param {Float32Array} poses @param {number} time s
-   * @param {{trails: boolean, boxes: boolean, selected: number}} shown selected: body, -1 for none
+   * @param {{trails: boolean, boxes: boolean, masses: (BodyMass | null)[] | null, selected: number}} shown masses: whose boxes of inertia are shown; selected: body, -1 for none
    */
-  update(poses, time, { trails, boxes, selected }) {
+  update(poses, time, { trails, boxes, masses, selected }) {
     this.trails.clear();
     this.boxes.clear();
     if (trails) this.addTrails(selected >= 0 ? [selected] : this.moving.slice(0, MAX_BODIES), time);
     if (boxes) this.addBoxes(poses);
+    this.inertias.clear();
+    masses?.forEach((mass, body) => { if (mass) this.addInertia(poses, body, mass); });
     this.trails.commit();
     this.boxes.commit();
+    this.inertias.commit();
   }
 
   /** @param {number[]} bodies @param {number} until s */
@@ -98,16 +104,32 @@ export class Tracks {
         reach.add(axis.set(Math.abs(axis.x), Math.abs(axis.y), Math.abs(axis.z)));
       });
       const middle = center.clone().applyQuaternion(q).add({ x: poses[at], y: poses[at + 1], z: poses[at + 2] });
-      const corner = (/** @type {number} */ k) => [0, 1, 2].map((axisOf) => middle.getComponent(axisOf) + (k & (1 << axisOf) ? 1 : -1) * reach.getComponent(axisOf));
-      for (let k = 0; k < 8; k += 1) {
-        for (const bit of [1, 2, 4]) if (!(k & bit)) this.boxes.add(corner(k), corner(k | bit));
-      }
+      addEdges(this.boxes, (signs) => signs.multiply(reach).add(middle));
     }
+  }
+
+  /** The solid box of the same mass and inertia, along the principal axes. @param {Float32Array} poses @param {number} body @param {BodyMass} mass */
+  addInertia(poses, body, { center_of_mass: center, principal_axes: axes, box }) {
+    const at = 7 * body;
+    const turned = new THREE.Quaternion().fromArray(poses, at + 3);
+    const middle = new THREE.Vector3(...center).applyQuaternion(turned).add({ x: poses[at], y: poses[at + 1], z: poses[at + 2] });
+    turned.multiply(new THREE.Quaternion(...fromWxyz(axes)));
+    const half = new THREE.Vector3(...box).multiplyScalar(0.5);
+    addEdges(this.inertias, (signs) => signs.multiply(half).applyQuaternion(turned).add(middle));
   }
 
   dispose() {
     this.trails.dispose();
     this.boxes.dispose();
+    this.inertias.dispose();
+  }
+}
+
+/** The twelve edges of a box. @param {Segments} lines @param {(signs: THREE.Vector3) => THREE.Vector3} corner of the signs of its three coordinates */
+function addEdges(lines, corner) {
+  const corners = Array.from({ length: 8 }, (_, k) => corner(new THREE.Vector3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)).toArray());
+  for (let k = 0; k < 8; k += 1) {
+    for (const bit of [1, 2, 4]) if (!(k & bit)) lines.add(corners[k], corners[k | bit]);
   }
 }
 

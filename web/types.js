@@ -309,7 +309,9 @@
  * @property {number} dropped
  * @property {number} bytes
  * @property {Float32Array | null} poses  7 per body: p (3), q as x y z w; not numbers: it is absent
- * @property {Float32Array | null} [velocities]  6 per body: v, w in W; only of recordings
+ * @property {Float32Array | null} [velocities]  6 per body: v of the origin, w, in W; of recordings, and while something shows them
+ * @property {number[] | null} momentum  6: linear, and angular about the origin of W [N s, N m s]
+ * @property {Float32Array | null} reactions  6 per joint: force and torque on its child at the anchor, in W [N, N m]; while something shows them
  * @property {Contacts | null} contacts
  * @property {JointCoordinate[] | null} joints
  * @property {Energy | null} energy

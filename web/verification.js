@@ -5,7 +5,7 @@
  */
 import { ProblemError, getVerification, plotUrl } from "./api.js";
 import { byId, make } from "./dom.js";
-import { signs } from "./format.js";
+import { printed } from "./format.js";
 
 const HEAD = ["Case", "What", "Asked", "Reached", "Holds"];
 
@@ -35,16 +35,16 @@ function drawSection(section, open) {
   const count = make("span", missed ? { class: "missed" } : {}, missed ? `${missed} of ${section.rows.length} missed` : `${section.rows.length} hold`);
   const body = section.rows.map((row, index) => make("tr", {},
     make("td", { title: row.source }, section.rows[index - 1]?.case === row.case ? "" : row.case),
-    make("td", {}, signs(row.what)),
-    make("td", { class: "number" }, signs(row.asked)),
-    make("td", { class: "number" }, signs(row.reached)),
+    make("td", {}, printed(row.what)),
+    make("td", { class: "number" }, printed(row.asked)),
+    make("td", { class: "number" }, printed(row.reached)),
     make("td", row.ok ? {} : { class: "missed" }, row.ok ? "yes" : "no")));
   const plots = section.plots.map((plot) => make("figure", {},
     make("img", { src: plotUrl(plot.name), alt: plot.title, loading: "lazy", width: 720, height: 340 }),
     make("figcaption", {}, plot.title)));
   return make("details", { open, "data-section": section.name },
     make("summary", {}, make("h3", {}, section.title), count),
-    make("p", {}, signs(section.intro)),
+    make("p", {}, printed(section.intro)),
     ...plots,
     make("table", {},
       make("thead", {}, make("tr", {}, ...HEAD.map((name) => make("th", { scope: "col" }, name)))),

@@ -19,6 +19,7 @@ import { Links } from "./links.js";
 import { Moments } from "./timeline.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
+import { Reflection } from "./reflection.js";
 import { halfExtents, startBounds, startPoses } from "./shapes.js";
 import { Stage, VIEW_DIRECTION } from "./stage.js";
 import { theme } from "./theme.js";
@@ -32,10 +33,9 @@ const WIDEST = 40;
 /** Bodies farther than this from where the scene started, over its size, have blown up: the camera does not look for them. */
 const LOST = 1e5;
 const HERE = new THREE.Vector3();
-/** A press that moves less than this is a click [px]. */
-const CLICK_PX = 3;
+const CLICK_PX = 3; // a press that moves less is a click
 /** What is drawn by extras.js. */
-const EXTRAS = /** @type {const} */ (["trails", "boxes", "names", "motors", "heat"]);
+const EXTRAS = /** @type {const} */ (["trails", "boxes", "inertia", "names", "motors", "heat"]);
 
 export class View {
   /** @param {(body: number | null) => void} onClick body under a click, null for none */
@@ -43,12 +43,12 @@ export class View {
     this.stage = new Stage(byId("stage", HTMLElement));
     this.stage.canvas.tabIndex = 0;
     this.stage.canvas.setAttribute("aria-label", "3D view: drag to turn, right drag to move, wheel to zoom, Ctrl+drag to pull a body. The outline lists the same bodies.");
-    this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.stage.lookFrom(direction));
+    this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.stage.glide(() => this.stage.lookFrom(direction)));
     this.note = byId("stage-note", HTMLElement);
     this.scene = /** @type {Scene | null} */ (null);
     this.bodies = /** @type {Bodies | null} */ (null);
     this.ground = /** @type {Ground | null} */ (null);
-    this.spots = /** @type {ContactShadows | null} */ (null);
+    this.spots = /** @type {(ContactShadows | Reflection)[]} on the floor */ ([]);
     this.links = /** @type {Links | null} */ (null);
     this.overlays = /** @type {Overlays | null} */ (null);
     this.flashes = /** @type {Flashes | null} */ (null);
@@ -75,7 +75,7 @@ export class View {
     this.held = false;
     /** m, how far the moving bodies have been from their middle since the camera was set up */
     this.spread = 1;
-    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false, names: false, motors: false, heat: false };
+    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, inertia: false, islands: false, names: false, motors: false, heat: false };
     this.forceScale = 1;
     this.look = { transparent: false, wireframe: false, collision: false };
     this.watchClicks(onClick);
@@ -93,7 +93,7 @@ export class View {
     });
     canvas.addEventListener("dblclick", (event) => {
       const hit = this.pick(event);
-      if (hit) this.frameBodies([hit.body]);
+      if (hit) this.stage.glide(() => this.frameBodies([hit.body]));
     });
   }
 
@@ -108,7 +108,7 @@ export class View {
     this.poses = startPoses(scene);
     this.bounds = startBounds(scene);
     this.size = Math.max(0.05, this.bounds.getSize(new THREE.Vector3()).length());
-    this.bodies = new Bodies(scene);
+    this.stage.begin((this.bodies = new Bodies(scene)).many);
     this.links = new Links(scene, this.size);
     this.overlays = new Overlays(scene, this.size);
     this.flashes = new Flashes(this.overlays.unit);
@@ -138,16 +138,16 @@ export class View {
   /** After the first picture, which would come later by the time their shader takes. */
   makeSpots() {
     const [floor] = this.ground?.floors ?? [];
-    if (this.spots || !floor || !this.bodies) return;
-    this.spots = new ContactShadows(this.bodies.groups, floor, theme());
-    this.stage.scene.add(this.spots.root);
+    if (this.spots.length || !floor || !this.bodies) return;
+    this.spots = [new ContactShadows(this.bodies.groups, floor, theme()), new Reflection(this.bodies.groups, floor, theme(), this.size)];
+    for (const { root } of this.spots) this.stage.scene.add(root);
   }
 
   clearSpots() {
-    if (!this.spots) return;
-    this.stage.scene.remove(this.spots.root);
-    this.spots.dispose();
-    this.spots = null;
+    for (const one of this.spots.splice(0)) {
+      this.stage.scene.remove(one.root);
+      one.dispose();
+    }
   }
 
   /** @param {import("./ghost.js").Ghost | null} ghost */
@@ -232,9 +232,9 @@ export class View {
     this.onRendered?.();
   }
 
-  /** @param {number} body */
-  isLost(body) {
-    return !(this.bounds.distanceToPoint(HERE.fromArray(this.poses, 7 * body)) < LOST * this.size);
+  /** @param {number} body @param {Float32Array} [poses] */
+  isLost(body, poses = this.poses) {
+    return !(this.bounds.distanceToPoint(HERE.fromArray(poses, 7 * body)) < LOST * this.size);
   }
 
   /** @returns {THREE.Vector3 | null} mean position of the bodies that can move */
@@ -292,14 +292,14 @@ export class View {
     this.settle();
   }
 
-  /** @param {number[]} indices bodies */
-  frameBodies(indices) {
+  /** @param {number[]} indices bodies @param {Float32Array} [poses] */
+  frameBodies(indices, poses = this.poses) {
     const wanted = new Set(indices);
     const box = new THREE.Box3();
     for (const { body, shape, p } of this.bodies?.parts ?? []) {
-      if (!wanted.has(body) || this.isLost(body)) continue;
+      if (!wanted.has(body) || this.isLost(body, poses)) continue;
       const radius = Math.hypot(...(halfExtents(shape) ?? [0, 0, 0])) + p.length();
-      const at = new THREE.Vector3().fromArray(this.poses, 7 * body);
+      const at = new THREE.Vector3().fromArray(poses, 7 * body);
       box.union(new THREE.Box3(at.clone().subScalar(radius), at.addScalar(radius)));
     }
     if (!box.isEmpty()) this.stage.frame(box);
