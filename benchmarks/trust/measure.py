@@ -15,8 +15,10 @@ from benchmarks.trust import (
     everyday,
     friction,
     further,
+    lessons,
     machines,
     mechanisms,
+    robots,
     shaken,
     smooth,
     strangers,
@@ -46,7 +48,10 @@ FAMILIES = (
     *friction.FAMILIES, *blows.FAMILIES, *everyday.FAMILIES,
 )  # fmt: skip
 # of other kinds: added when limits were chosen
-OTHERS = further.FAMILIES + strangers.FAMILIES + workshop.FAMILIES + yard.FAMILIES
+OTHERS = (
+    *further.FAMILIES, *strangers.FAMILIES, *workshop.FAMILIES, *yard.FAMILIES, *lessons.FAMILIES,
+    *robots.FAMILIES,
+)  # fmt: skip
 
 
 class Result(NamedTuple):

@@ -23,7 +23,8 @@ is off by at most {100 * RIGHT:g} % of its scale: amplitude, drop, way, size. Th
 have parameters drawn from seed {SEED}: limits were chosen without them, then
 those of orbits, mechanisms and tops once more (decision 0150). Scenes of other kinds were added
 when all limits were chosen (decision 0370), some of them by somebody who had not seen the others
-(decision 0420); what they showed was then mended by its causes, some once more (decision 0500).
+(decision 0420); what they showed was then mended by its causes, some once more (decision 0500),
+lessons and robots too (decision 0620).
 """
 
 

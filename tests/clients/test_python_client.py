@@ -15,6 +15,7 @@ from cardan_client.frames import CONTACTS, ENERGY, EVENTS, JOINTS, SOLVER, decod
 
 import cardan
 from cardan.schemas import frame as theirs
+from cardan.schemas.quantised import poses_of, quantise
 from tests.service.real_server import DROP, long_scene
 
 pytestmark = pytest.mark.e2e
@@ -91,6 +92,30 @@ def test_map_gives_futures_in_the_order_of_the_grid(client):
     assert listed[0].result(timeout=60).overrides == {MASS: 3.0}
 
 
+def test_stored_scenes_are_changed_by_one_at_a_time_and_run(client):
+    scene = client.store(DROP)
+    assert scene.info["revision"] == 1
+    assert scene.id in [one.id for one in client.stored()]
+    (other,) = [one for one in client.stored() if one.id == scene.id]
+    scene.patch({"simulation": {"duration": 0.1}, "record": None})
+    changed = scene.read()
+    assert changed["simulation"] == {"dt": 0.002, "duration": 0.1}
+    assert "record" not in changed
+    with pytest.raises(Problem) as caught:
+        other.replace(DROP)
+    assert (caught.value.status, caught.value.code) == (412, "precondition_failed")
+    assert other.read() == changed
+    other.replace({**DROP, "name": "again"})
+    assert other.info["revision"] == 3
+    result = client.run(scene.id)
+    assert result.info["stored_scene"] == {"id": scene.id, "revision": 3}
+    assert result.metric("state_hash") == client.run(DROP).metric("state_hash")
+    other.delete()
+    with pytest.raises(Problem) as gone:
+        scene.read()
+    assert gone.value.status == 404
+
+
 def test_a_session_is_steered(client):
     with client.session(DROP) as session:
         first = session.state()
@@ -154,6 +179,46 @@ def test_frames_are_read_as_the_service_writes_them():
         decode(b"short")
 
 
+def test_quantised_frames_are_read_as_the_service_writes_them():
+    rng = np.random.default_rng(1)
+    q = rng.normal(size=(40, 4))
+    poses = theirs.poses_table(
+        np.hstack([9.0 * rng.random((40, 3)), q / np.linalg.norm(q, axis=1, keepdims=True)])
+    )
+    quantised = quantise(poses)
+    assert quantised is not None
+    table, box = quantised
+    blocks = {theirs.BlockTag.QUANTISED: table, theirs.BlockTag.QUANTISED_BOX: box}
+    found = decode(theirs.encode_frame(theirs.FrameHeader(7, 0.5), blocks))
+    assert np.array_equal(found.poses, poses_of(table, box).view("<f4").reshape(40, 7))
+    sent = poses.view("<f4").reshape(40, 7)
+    assert np.abs(found.poses[:, :3] - sent[:, :3]).max() <= 0.51 * box["step"].max()
+
+
+def test_quantised_frames_stream_on_request(server):
+    """Of a run that pauses: the same moment as it is, and quantised."""
+
+    async def looked(session, **how):
+        return await anext(aiter(session.frames(hz=60, **how)))
+
+    async def watch():
+        async with AsyncClient(server.url) as client:
+            session = await client.session("pile")
+            async with session:
+                await session.step(50)
+                exact = await looked(session)
+                return exact, await looked(session, quantised=True)
+
+    exact, compact = asyncio.run(watch())
+    assert exact.step == compact.step == 50
+    assert exact.poses.shape == compact.poses.shape
+    assert not np.array_equal(exact.poses, compact.poses)
+    extent = np.ptp(exact.poses[:, :3], axis=0)
+    assert (np.abs(exact.poses - compact.poses)[:, :3] <= extent / 131_070 + 1e-6).all()
+    turned = np.abs((exact.poses[:, 3:] * compact.poses[:, 3:]).sum(axis=1))
+    assert turned.min() > np.cos(0.5 * 1.6e-4) - 1e-6
+
+
 class LossyProxy(BaseHTTPRequestHandler):
     """Forwards requests, and loses the answer to the first POST."""
 
@@ -203,5 +268,7 @@ def test_a_lost_answer_creates_nothing_twice(server):
 
 def test_commands_are_sent_once():
     assert may_repeat("POST", "/v1/simulations")
+    assert may_repeat("POST", "/v1/scenes")
     assert not may_repeat("POST", "/v1/sessions/ses_1/commands")
+    assert not may_repeat("PATCH", "/v1/scenes/scene_1")
     assert not may_repeat("DELETE", "/v1/sessions/ses_1")

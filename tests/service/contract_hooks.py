@@ -11,7 +11,14 @@ from typing import Any
 import schemathesis
 
 SHORT = {"/simulation/duration": 0.02}
+SCENE = {
+    "version": 1,
+    "bodies": [{"name": "a", "mass": 1.0, "shapes": [{"type": "sphere", "radius": 0.1}]}],
+}
 CREATING: dict[str, dict[str, Any]] = {
+    "POST /v1/scenes": SCENE,
+    "PUT /v1/scenes/{scene_id}": {**SCENE, "name": "put"},
+    "PATCH /v1/scenes/{scene_id}": {"name": "changed", "gravity": [0.0, 0.0, -1.62]},
     "POST /v1/simulations": {"scene": "double-pendulum", "overrides": SHORT},
     "POST /v1/batches": {
         "scene": "double-pendulum",

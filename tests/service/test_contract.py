@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "3")
 # answers without an end
 ENDLESS = "/events$"
-IDS = re.compile(r"(?:sim|batch|study|ses|snap|share)_[^/:]+")
+IDS = re.compile(r"(?:sim|batch|study|ses|scene|snap|share)_[^/:]+")
 # values of variations are of any kind
 ANY = ["Variation/values/oneOf/0/items"]
 
@@ -93,7 +93,7 @@ def test_every_operation_answers_as_the_document_says(asked):
     assert not [key for key in counted if key[2] == 5]
 
 
-@pytest.mark.parametrize("kind", ["simulations", "batches", "studies", "sessions"])
+@pytest.mark.parametrize("kind", ["scenes", "simulations", "batches", "studies", "sessions"])
 def test_every_kind_of_resource_is_created_used_and_deleted(asked, kind):
     chains = str(10 * int(EXAMPLES))
     limits = ["--mode", "positive", "--max-examples", chains]
@@ -115,6 +115,9 @@ def test_every_kind_of_resource_is_created_used_and_deleted(asked, kind):
     assert counted["POST", f"/v1/{kind}", 2] > 1
     used = [key for key in counted if key[1].startswith(f"/v1/{kind}/*") and key[2] == 2]
     assert len(used) > 2, used
+    if kind == "scenes":
+        assert counted["PATCH", "/v1/scenes/*", 2]
+        assert counted["PUT", "/v1/scenes/*", 2]
     assert not [key for key in counted if key[2] == 5]
 
 
@@ -174,6 +177,10 @@ def test_every_body_is_typed(document):
         ("POST", "/v1/simulations/sim_1/events", "GET"),
         ("GET", "/v1/scenes:validate", "POST"),
         ("PATCH", "/v1/sessions", "GET, HEAD, POST"),
+        ("POST", "/v1/scenes/scene_1", "DELETE, GET, HEAD, PATCH, PUT"),
+        ("DELETE", "/v1/scenes", "GET, HEAD, POST"),
+        ("DELETE", "/v1/scenes/schema", "GET, HEAD"),
+        ("PUT", "/v1/scenes/schema", "GET, HEAD"),
         ("PUT", "/v1/sessions/ses_1", "DELETE, GET, HEAD, PATCH"),
         ("POST", "/v1/simulations/sim_1:fly", None),
         ("GET", "/v1/simulations/sim_1:fly", None),

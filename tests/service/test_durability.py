@@ -11,7 +11,7 @@ import pytest
 from cardan.engine.compiler.cache import PLACE, complete_folder
 from cardan.schemas.examples import example_document
 from cardan.service.simulations.checkpoints import CheckpointFolder
-from tests.service.real_server import DROP, Server, run_to_end, wait_for
+from tests.service.real_server import DROP, Server, long_scene, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -285,3 +285,35 @@ def test_keys_are_asked_for(own_server):
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
         assert browser.get("/v1/limits").status_code == 200
+
+
+def test_stored_scenes_outlive_the_service_and_runs_their_deletion(own_server):
+    own_server.start()
+    with own_server.client() as client:
+        made = client.post("/v1/scenes", json=DROP)
+        place, scene_id = made.headers["location"], made.json()["id"]
+        change = {"If-Match": made.headers["etag"]}
+        changed = client.patch(place, json={"gravity": [0.0, 0.0, -1.62]}, headers=change)
+        # the only worker is busy: what comes behind it waits
+        busy = client.post("/v1/simulations", json={"scene": long_scene()}).json()
+        wait_for(lambda: client.get(busy["links"]["self"]).json()["status"] == "running")
+        waits = client.post("/v1/simulations", json={"scene": scene_id}).json()
+        assert waits["status"] == "queued"
+    own_server.kill()
+    own_server.start()
+    with own_server.client() as client:
+        now = client.get(place)
+        assert now.headers["etag"] == changed.headers["etag"]
+        assert now.json() == {**DROP, "gravity": [0.0, 0.0, -1.62]}
+        assert client.get(waits["links"]["self"]).json()["status"] == "queued"
+        assert client.delete(place).status_code == 204
+        client.post(f"{busy['links']['self']}:cancel")
+        ended = wait_for(
+            lambda: (one := client.get(waits["links"]["self"]).json())["finished_at"] and one
+        )
+        assert (ended["status"], ended["stored_scene"]["revision"]) == ("succeeded", 2)
+        alone = run_to_end(client, now.json())
+        hashes = [
+            client.get(one["links"]["summary"]).json()["state_hash"] for one in (ended, alone)
+        ]
+        assert hashes[0] == hashes[1]

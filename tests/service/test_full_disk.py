@@ -90,6 +90,35 @@ def test_nothing_accepted_is_lost_on_a_full_disk_and_the_user_hears_of_it(disk):
         server.stop()
 
 
+def test_a_change_on_a_full_disk_is_whole_or_none(disk):
+    """Some find room in the journal of the database; each is there, or 507 and not."""
+    server = Server(disk / "data", {"CARDAN_WORKERS": "1", "CARDAN_MIN_FREE_BYTES": "0"}).start()
+    try:
+        with server.client() as client:
+            made = client.post("/v1/scenes", json=DROP)
+            place, etag = made.headers["location"], made.headers["etag"]
+            fill(disk / "ballast")
+            for number in range(200):
+                # many pages of the database, and others each time
+                names = [f"{number} {'x' * 60} {one}" for one in range(500)]
+                bodies = [{**DROP["bodies"][1], "name": name} for name in names]
+                answer = client.patch(place, json={"bodies": bodies}, headers={"If-Match": etag})
+                if answer.status_code != 200:
+                    break
+                etag = answer.headers["etag"]
+            assert (answer.status_code, answer.json()["code"]) == (507, "insufficient_storage")
+            assert answer.json()["retryable"] is True
+            now = client.get(place)
+            assert now.headers["etag"] == etag
+            (disk / "ballast").unlink()
+            patch = {"name": "there is room"}
+            answer = client.patch(place, json=patch, headers={"If-Match": etag})
+            assert answer.status_code == 200, answer.text
+            assert client.get(place).json() == {**now.json(), **patch}
+    finally:
+        server.stop()
+
+
 def test_without_its_database_a_service_accepts_nothing_and_asks_for_a_restart(own_server):
     own_server.start()
     file = own_server.data / "cardan.sqlite3"

@@ -1,32 +1,24 @@
-"""What processes ask of the kernel."""
-
-from __future__ import annotations
+"""What a worker may use holds in its process."""
 
 import subprocess
 import sys
 
-import pytest
+PROGRAM = """
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
+from cardan.service.processes.limits import WorkerLimits, limit_resources
 
-# a process whose parent has ended before it asks to end with it
-ORPHAN = """
-import os, sys
-from cardan.service.processes.limits import die_with_parent
-parent = os.getpid()
-closed, held = os.pipe()
-if os.fork() == 0:
-    os.close(held)
-    os.read(closed, 1)
-    while os.getppid() == parent:
-        pass
-    die_with_parent(parent if sys.argv[1] == "told" else None)
-    os.write(1, b"outlives its parent")
+ball = {"name": "ball", "mass": 1.0, "shapes": [{"type": "sphere", "radius": 0.1}]}
+scene = load_scene({"simulation": {"threads": 8}, "bodies": [ball]})
+before = len(Simulation(scene).work.dense.lanes.crew.ticket)
+limit_resources(WorkerLimits(memory=2**33, threads=3))
+print(before, len(Simulation(scene).work.dense.lanes.crew.ticket))
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells of parents")
-@pytest.mark.parametrize(("way", "said"), [("told", ""), ("not told", "outlives its parent")])
-def test_a_process_ends_with_a_parent_that_has_ended_already(way: str, said: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ORPHAN, way], capture_output=True, text=True, timeout=60, check=True
+def test_a_worker_uses_no_more_threads_than_the_service_allows(monkeypatch):
+    monkeypatch.delenv("CARDAN_THREADS", raising=False)
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )
-    assert done.stdout == said
+    assert found.stdout.split() == ["8", "3"]

@@ -384,6 +384,7 @@ def test_a_key_stores_so_much_and_may_again_when_it_has_deleted(guarded, carol):
         return carol.post(f"/v1/{path}", json={"scene": DROP, **more})
 
     wait = {"Prefer": "wait=30"}
+    stored = carol.post("/v1/scenes", json=DROP)
     made = carol.post("/v1/simulations", json=DROP, headers=wait).json()
     (recording,) = (guarded.data / "results").glob(f"{made['id']}-*")
     (recording / "more.bin").write_bytes(bytes(2_000_000))
@@ -392,6 +393,12 @@ def test_a_key_stores_so_much_and_may_again_when_it_has_deleted(guarded, carol):
         quota, found, allowed = quota_of(answer)
         assert (quota, allowed) == ("stored_bytes", 2_000_000)
         assert found > allowed
+    # scenes are stored, too
+    refusal(carol.post("/v1/scenes", json=DROP), 403, "quota_exceeded")
+    change = {"If-Match": stored.headers["etag"]}
+    place = stored.headers["location"]
+    refusal(carol.patch(place, json={"name": "b"}, headers=change), 403, "quota_exceeded")
+    assert carol.get(place).json() == DROP
     # what stores nothing is not refused
     assert batch_of(carol, 0.1, record="metrics").status_code == 202
     assert carol.delete(made["links"]["self"]).status_code == 204
@@ -482,13 +489,17 @@ MADE = {
 }
 
 
+def ids(client, kind):
+    """Of all that a client sees of a kind of resource."""
+    return [one["id"] for one in client.get(f"/v1/{kind}").json()["items"]]
+
+
 @pytest.mark.parametrize("kind", list(MADE))
 def test_a_key_sees_and_changes_only_what_it_made(guarded, owner, reader, alice, bob, kind):
     made = alice.post(f"/v1/{kind}", json=MADE[kind], headers={"Prefer": "wait=30"}).json()
     url = made["links"]["self"]
-    ids = lambda client: [one["id"] for one in client.get(f"/v1/{kind}").json()["items"]]  # noqa: E731
     assert alice.get(url).json()["id"] == made["id"]
-    assert made["id"] in ids(alice)
+    assert made["id"] in ids(alice, kind)
     unknown = bob.get(f"/v1/{kind}/nothing-of-this-name")
     for answer in (
         bob.get(url),
@@ -499,9 +510,9 @@ def test_a_key_sees_and_changes_only_what_it_made(guarded, owner, reader, alice,
         *(bob.get(link) for link in made["links"].values()),
     ):
         assert (answer.status_code, answer.json()["code"]) == (404, unknown.json()["code"])
-    assert made["id"] not in ids(bob)
+    assert made["id"] not in ids(bob, kind)
     # `admin` sees everything, and changes it if it may write
-    assert made["id"] in ids(reader)
+    assert made["id"] in ids(reader, kind)
     assert reader.get(url).status_code == 200
     refusal(reader.delete(url), 403, "scope_missing")
     if kind in ("batches", "studies"):
@@ -513,6 +524,34 @@ def test_a_key_sees_and_changes_only_what_it_made(guarded, owner, reader, alice,
         with pytest.raises(InvalidStatus) as caught:
             stream_of(guarded, made["links"]["stream"], additional_headers=headers)
         assert caught.value.response.status_code == 403
+    assert owner.delete(url).status_code == 204
+
+
+def test_a_key_sees_changes_and_names_only_scenes_that_it_stored(owner, reader, alice, bob):
+    made = alice.post("/v1/scenes", json=DROP)
+    url, info = made.headers["location"], made.json()
+    change = {"If-Match": made.headers["etag"]}
+    unknown = bob.get("/v1/scenes/scene_00000000000000000000")
+    for answer in (
+        bob.get(url),
+        bob.delete(url),
+        bob.put(url, json=DROP, headers=change),
+        bob.patch(url, json={"name": "mine"}, headers=change),
+        bob.patch(url, json={"name": "mine"}),
+    ):
+        refusal(answer, 404, unknown.json()["code"])
+    assert info["id"] in ids(alice, "scenes")
+    assert info["id"] in ids(reader, "scenes")
+    assert info["id"] not in ids(bob, "scenes")
+    for kind in ("simulations", "sessions", "statics"):
+        answer = bob.post(f"/v1/{kind}", json={"scene": info["id"]})
+        refusal(answer, 422, "invalid_request")
+        assert answer.json()["errors"][0]["code"] == "unknown_scene"
+    # a key that reads everything changes nothing
+    assert reader.get(url).json() == DROP
+    refusal(reader.patch(url, json={"name": "a"}, headers=change), 403, "scope_missing")
+    assert alice.post("/v1/simulations", json={"scene": info["id"]}).status_code == 202
+    assert alice.get(url).json() == DROP
     assert owner.delete(url).status_code == 204
 
 
@@ -531,7 +570,7 @@ def test_a_link_shows_one_session_and_nothing_else(guarded, alice, watched):
     here = info["links"]["self"]
     run = alice.post("/v1/simulations", json=DROP, headers={"Prefer": "wait=30"}).json()
     with client_of(guarded, share["token"]) as visitor:
-        for part in ("", "/scene", "/state", "/summary", "/frames", "/frames/0"):
+        for part in ("", "/scene", "/masses", "/state", "/summary", "/frames", "/frames/0"):
             assert visitor.get(here + part).status_code == 200, part
         assert visitor.head(here).status_code == 200
         for path in (
@@ -570,7 +609,7 @@ def test_a_link_shows_one_run_and_nothing_else(guarded, alice):
     # a body may be left out
     share = alice.post(f"{here}/shares").json()
     with client_of(guarded, share["token"]) as visitor:
-        for part in ("", "/scene", "/summary", "/trajectory?format=json"):
+        for part in ("", "/scene", "/masses", "/summary", "/trajectory?format=json"):
             assert visitor.get(here + part).status_code == 200, part
         for path in (f"{here}/events", f"{here}/logs", f"{here}/shares", "/v1/simulations"):
             refusal(visitor.get(path), 401, "unauthorized")

@@ -1,4 +1,4 @@
-"""What axe-core finds: no violation in any panel, in both themes, on three widths."""
+"""What axe-core finds: no violation in any panel, in both themes, on three widths; words apart."""
 
 import json
 from pathlib import Path
@@ -44,6 +44,13 @@ BATCH = {
 }
 
 
+OVERLAPS = """() => [...document.querySelectorAll('.facts dt')].filter((label) => {
+  const words = document.createRange();
+  words.selectNodeContents(label);
+  return words.getBoundingClientRect().right > label.nextElementSibling.getBoundingClientRect().left;
+}).map((label) => label.textContent)"""  # noqa: E501
+
+
 def violations(tab: Any, part: str = "html") -> list[str]:
     run = "([part, tags]) => axe.run(part, {runOnly: tags, resultTypes: ['violations']})"
     found = tab.evaluate(run, [part, RULES])["violations"]
@@ -64,8 +71,10 @@ def test_no_panel_has_a_fault(browser: Any, server: str, theme: str, width: int)
     tab.goto(f"{server}/#session={made.json()['id']}")
     shown = Shown(tab, server)
     shown.wait("cardan.pose('left')")
+    assert tab.evaluate(OVERLAPS) == []
     tab.locator("#outline").get_by_role("button", name="left pivot").click()
     tab.get_by_role("button", name="Rate", exact=True).click()
+    assert tab.evaluate(OVERLAPS) == []
     tab.get_by_text("Pose", exact=True).click()
     tab.locator("#modes").click()
     tab.locator("#modes-pane tbody button").first.click()

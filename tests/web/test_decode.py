@@ -46,7 +46,8 @@ def decode(node: str, data: bytes) -> dict:
 @pytest.fixture(scope="module")
 def blocks() -> Blocks:
     """Every kind of block, filled with numbers that differ in each field."""
-    counts = {BlockTag.POSES: 3, BlockTag.CONTACTS: 2, BlockTag.FRICTION: 2, BlockTag.JOINTS: 2}
+    counts = {BlockTag.POSES: 3, BlockTag.CONTACTS: 2, BlockTag.FRICTION: 2, BlockTag.JOINTS: 2,
+              BlockTag.VELOCITIES: 3, BlockTag.REACTIONS: 2}  # fmt: skip
     random = np.random.default_rng(5)
     made = {}
     for tag, dtype in DTYPES.items():
@@ -59,6 +60,7 @@ def blocks() -> Blocks:
                 table[name] = random.integers(0, 60_000, field.shape)
         made[tag] = table
     made[BlockTag.EVENTS]["kind"] = 2
+    made[BlockTag.REACTIONS]["joint"] = [1, 0]
     made[BlockTag.ASLEEP] = asleep_table(np.array([True, False, True]))
     made[BlockTag.ABSENT] = absent_table(np.array([False, True, False]))
     return made
@@ -106,6 +108,12 @@ def test_every_block_comes_back(node: str, blocks: Blocks) -> None:
         assert np.array([told["q"], told["qd"], told["motorForce"]], np.float32).tolist() == [
             row["q"], row["qd"], row["motor_force"],
         ]  # fmt: skip
+    velocities = [list(row.item()) for row in blocks[BlockTag.VELOCITIES]]
+    np.testing.assert_array_equal(np.array(frame["velocities"], np.float32), np.array(velocities, np.float32).ravel())
+    # by the joint that a row names
+    reactions = [list(row.item())[2:] for row in blocks[BlockTag.REACTIONS][::-1]]
+    np.testing.assert_array_equal(np.array(frame["reactions"], np.float32), np.array(reactions, np.float32).ravel())
+    assert frame["momentum"] == list(blocks[BlockTag.MOMENTUM][0].item())
     assert list(frame["energy"].values()) == list(blocks[BlockTag.ENERGY][0].item())
     assert list(frame["solver"].values()) == list(blocks[BlockTag.SOLVER][0].item())
     grab = blocks[BlockTag.GRAB][0]

@@ -80,7 +80,7 @@ def test_a_member_is_explained(node: str) -> None:
 def test_pieces_make_scenes_that_run_and_leave_the_text_alone(node: str) -> None:
     """All of them one after another, on an empty text and on one that a person has laid out."""
     body = """return Object.keys(PIECES).reduce((text, name) => {
-      const { from, to, insert } = withPiece(text, name);
+      const { from, to, insert } = withPiece(text, PIECES[name]);
       return text.slice(0, from) + insert + text.slice(to); }, input);"""
     for text in ("", '{ "version": 1,\n\n  "bodies": [ ]  }', json.dumps(FLOATING, indent=4)):
         made = run_module(node, "scene_pieces.js", "PIECES, withPiece", body, text)

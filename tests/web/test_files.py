@@ -18,7 +18,7 @@ MAX_GZIP_BYTES = 250_000
 MAX_REQUESTS = 75
 MAX_LINES = 330
 # where the indentation of templates means nothing
-SHADERS = {"contact_shadows.js", "shading.js"}
+SHADERS = {"contact_shadows.js", "reflection.js", "shading.js"}
 
 
 def loaded_at_once() -> set[Path]:

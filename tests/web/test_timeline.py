@@ -120,9 +120,12 @@ def test_what_the_browser_reads_has_no_fault(node: str) -> None:
 
 
 def test_signs_are_printed(node: str) -> None:
-    body = "return [signs('a <= b >= c != d'), signs('1 +- 2, 3 +/-4'), signs('a -> b + -c')];"
-    printed = run_module(node, "format.js", "signs", body)
-    assert printed == ["a ≤ b ≥ c ≠ d", "1 ± 2, 3 ±4", "a -> b + -c"]
+    texts = ["a <= b >= c != d", "1 +- 2, 3 +/-4", "a -> b + -c", "1e-05 m"]
+    words = run_module(node, "format.js", "signs", "return input.map(signs);", texts)
+    assert words == ["a ≤ b ≥ c ≠ d", "1 ± 2, 3 ±4", "a -> b + -c", "1e-05 m"]
+    texts = ["<= 1e-05 m, 9.79e+09", "5e9a 0.1e2"]
+    words = run_module(node, "format.js", "printed", "return input.map(printed);", texts)
+    assert words == ["≤ 10⁻⁵ m, 9.79·10⁹", "5e9a 0.1·10²"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from cardan.service.recordings.bucket import BucketResults
-from cardan.service.recordings.checksums import check_sums, read_sums, write_sums
+from cardan.service.recordings.checksums import FilesWithSums, check_sums, read_sums
 from cardan.service.recordings.results import FolderResults, ResultsError
 from cardan.service.recordings.sizes import RecordingSizes
 
@@ -38,9 +38,11 @@ def results(request, tmp_path):
 def written(results, name):
     folder = results.root / name
     folder.mkdir()
-    (folder / "bodies.parquet").write_bytes(BODIES)
-    (folder / "summary.json").write_text("{}")
-    write_sums(folder)
+    files = FilesWithSums(folder)
+    for file, data in (("bodies.parquet", BODIES), ("summary.json", b"{}")):
+        with files.open(file) as sink:
+            sink.write(data)
+    files.write_sums()
     results.keep(name)
     return name
 

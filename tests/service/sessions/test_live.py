@@ -1,5 +1,7 @@
 """A live session over a real server and a real client: watch, steer, step, seek, reset."""
 
+import socket
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +11,11 @@ import pytest
 
 from cardan.schemas import SceneInvalid, load_scene
 from cardan.schemas.frame import BlockTag, Frame, FrameFlags, FrameKind, decode_frame
+from cardan.service.api import session_history
+from cardan.service.processes.channel import Channel
+from cardan.service.processes.worker import Stop
+from cardan.service.sessions import replay_worker
+from cardan.service.sessions.replay_messages import FramesAt, ReplayFolder
 
 from .conftest import BOX, FLOOR, ROD, SCENE, Service, wait_until
 
@@ -43,6 +50,41 @@ def test_frames_arrive_while_time_passes_and_stop_when_paused(service: Service, 
         paused = viewer.do("pause")
         last = viewer.view(lambda frame: bool(frame.header.flags & FrameFlags.PAUSED))
         assert last.header.step == paused["applied_step"] == service.state(session)["step"]
+
+
+def test_momentum_velocities_and_reactions_come_when_asked_for(service: Service, session: str):
+    tags = {BlockTag.MOMENTUM, BlockTag.VELOCITIES, BlockTag.REACTIONS}
+    with service.watch(session) as viewer:
+        viewer.do("set_velocity", body="box", linear=[1, 2, 3], angular=[0.1, 0.2, 0.3])
+        viewer.do("step", n=5)
+        viewer.subscribe(poses={})
+        assert not tags & set(viewer.frame(at_step(5)).blocks)
+        viewer.subscribe(momentum={}, velocities={}, reactions={})
+        frame = viewer.frame(lambda f: f.header.step == 5 and tags <= set(f.blocks))
+        state = service.http.get(f"/sessions/{session}/state").json()
+        assert list(frame.blocks[BlockTag.MOMENTUM][0].item()) == state["momentum"]
+        moved = [list(row.item()) for row in frame.blocks[BlockTag.VELOCITIES]]
+        np.testing.assert_array_equal(
+            np.array(moved, np.float32), np.array(state["velocities"], np.float32)
+        )
+        (pivot,) = frame.blocks[BlockTag.REACTIONS]
+        told = state["joints"][0]
+        for name in ("fx", "fy", "fz", "tx", "ty", "tz"):
+            assert pivot[name] == np.float32(told[name])
+        # the motor holds the rod, and the pivot its weight
+        assert pivot["fz"] == pytest.approx(9.81, rel=1e-3)
+        # a moment of the past has them too
+        viewer.do("seek", step=3, exact=True)
+        assert tags <= set(viewer.view(at_step(3)).blocks)
+
+
+def test_masses_of_a_session(service: Service, session: str):
+    answer = service.http.get(f"/sessions/{session}/masses")
+    answer.raise_for_status()
+    box, rod = answer.json()["bodies"]
+    assert (box["body"], rod["body"]) == ("box", "rod")
+    assert box["box"] == pytest.approx([0.2, 0.2, 0.2])
+    assert sorted(rod["box"]) == pytest.approx([0.02, 0.02, 0.5])
 
 
 def test_time_passes_at_the_speed_asked_for(service: Service, session: str):
@@ -256,6 +298,55 @@ def test_frames_of_the_past_as_json_and_binary(service: Service, session: str):
         steps.append(decode_frame(data[4 : 4 + size]).header.step)
         data = data[4 + size :]
     assert steps == [step for step in kept if step >= 50]
+
+
+def test_frames_of_the_past_are_computed_again_with_what_is_not_kept(service, session):
+    for _ in range(6):
+        service.http.post(f"/sessions/{session}:step", json={"n": 50}).raise_for_status()
+    wait_until(lambda: service.sessions.get(session).history.range == (0, 300), "all frames")
+    address = f"/sessions/{session}/frames"
+    kept = service.http.get(f"{address}?from=50&stride=3").json()["frames"]
+    again = service.http.get(f"{address}?from=50&stride=3&channels=velocities,reactions").json()
+    assert [one["step"] for one in again["frames"]] == [one["step"] for one in kept]
+    for before, now in zip(kept, again["frames"], strict=True):
+        assert "velocities" not in before
+        assert now["poses"] == before["poses"]
+        assert now["energy"] == before["energy"]
+    # against the state as JSON, which another path writes
+    state = service.http.get(f"{address}/{kept[1]['step']}").json()
+    found = list(again["frames"][1]["velocities"][ROD].values())
+    assert found == pytest.approx(state["velocities"][ROD], rel=1e-6, abs=1e-9)
+    assert again["frames"][1]["reactions"]
+    for wrong in ("poses", "velocities,", ""):
+        assert service.http.get(f"{address}?channels={wrong}").status_code == 422
+
+
+def test_too_many_frames_to_be_computed_again_are_refused(service, session, monkeypatch):
+    monkeypatch.setattr(session_history, "MAX_FRAMES_AGAIN", 2)
+    for _ in range(3):
+        service.http.post(f"/sessions/{session}:step", json={"n": 20}).raise_for_status()
+    wait_until(lambda: service.sessions.get(session).history.range == (0, 60), "all frames")
+    address = f"/sessions/{session}/frames"
+    answer = service.http.get(f"{address}?channels=velocities")
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_many_frames")
+    assert service.http.get(f"{address}?from=60&channels=velocities").status_code == 200
+
+
+def test_frames_that_are_computed_again_fill_no_more_than_so_many_bytes(
+    service, session, monkeypatch
+):
+    service.http.post(f"/sessions/{session}:step", json={"n": 20}).raise_for_status()
+    monkeypatch.setattr(replay_worker, "MOST_BYTES", 100)
+    here, there = map(Channel, socket.socketpair())
+    worker = threading.Thread(target=replay_worker.main, args=(there, None))
+    worker.start()
+    here.send(ReplayFolder(str(service.sessions.get(session).folder.path)))
+    here.send(FramesAt(1, 0, (20,), ("velocities",)))
+    answer = here.receive(60.0)
+    here.send(Stop())
+    worker.join(60.0)
+    assert answer.problem["code"] == "limit_exceeded"
+    assert "100 bytes" in answer.problem["detail"]
 
 
 def test_the_end_of_the_scene_finishes_the_session(service: Service):

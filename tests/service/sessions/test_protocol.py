@@ -55,6 +55,14 @@ def test_a_viewer_that_returns_hears_what_it_missed(service: Service, session: s
         ({"op": "ack", "id": "x"}, "message_invalid"),
         ({"op": "ack", "id": "x", "sequence": True}, "message_invalid"),
         ({"op": "subscribe", "id": "x", "channels": {"poses": {"hz": 0}}}, "message_invalid"),
+        (
+            {"op": "subscribe", "id": "x", "channels": {"poses": {"encoding": "f2"}}},
+            "message_invalid",
+        ),
+        (
+            {"op": "subscribe", "id": "x", "channels": {"energy": {"encoding": "quantised"}}},
+            "message_invalid",
+        ),
         ({"op": "subscribe", "id": "x", "channels": []}, "message_invalid"),
         ({"op": [], "id": "x"}, "command_invalid"),
         ({"op": {"a": 1}, "id": "x"}, "command_invalid"),

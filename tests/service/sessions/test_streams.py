@@ -18,6 +18,7 @@ from cardan.schemas.frame import (
     poses_table,
 )
 from cardan.schemas.frame import row_from as row
+from cardan.schemas.quantised import poses_of
 from cardan.service.sessions.history import OVERHEAD, History
 from cardan.service.streams import codec
 from cardan.service.streams.codec import SharedFrame
@@ -206,6 +207,42 @@ def test_wanted_channels_are_the_union_and_told_when_they_change(time: Time):
     fanout.remove(one)
     fanout.refresh()
     assert told == [{"poses"}, {"poses", "contacts"}, {"contacts"}]
+
+
+def test_quantised_poses_go_to_who_asks_and_are_made_once(time: Time):
+    poses = np.random.default_rng(1).random((40, 7))
+    poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+    table = poses_table(poses)
+    moment = codec.share(FrameHeader(1, 0.1), {BlockTag.POSES: table}).numbered(1)
+    codec.quantised.cache_clear()
+    got = []
+    for quantised in (False, True, True):
+        viewer = Viewer("me", time)
+        viewer.subscribe({"poses": 60.0}, quantised=quantised)
+        viewer.offer(moment)
+        data = viewer.next_frame()
+        assert data is not None
+        got.append(data)
+    exact, compact = decode_frame(got[0]).blocks, decode_frame(got[1]).blocks
+    assert list(exact) == [BlockTag.POSES]
+    assert list(compact) == [BlockTag.QUANTISED, BlockTag.QUANTISED_BOX]
+    assert got[1] == got[2]
+    assert codec.quantised.cache_info()[:2] == (1, 1)
+    # the history keeps what it kept
+    assert moment.size == len(got[0])
+    found = poses_of(compact[BlockTag.QUANTISED], compact[BlockTag.QUANTISED_BOX])
+    assert np.abs(found["px"] - table["px"]).max() <= 1.0 / 131_070 + 1e-7
+
+
+def test_poses_that_would_be_coarse_are_sent_as_they_are(time: Time):
+    poses = np.zeros((2, 7))
+    poses[:, 3], poses[1, 0] = 1.0, 66.0
+    moment = codec.share(FrameHeader(1, 0.1), {BlockTag.POSES: poses_table(poses)}).numbered(1)
+    viewer = Viewer("me", time)
+    viewer.subscribe({"poses": 60.0}, quantised=True)
+    viewer.offer(moment)
+    data = viewer.next_frame()
+    assert data == moment.encode()
 
 
 def test_friction_costs_only_who_asks_for_it(time: Time):

@@ -11,6 +11,7 @@ from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.postgres import open_postgres
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.tables import open_database
+from cardan.service.stored_scenes import StoredScenes
 
 SCENE = SceneText("hash", '{"bodies": []}')
 
@@ -23,6 +24,7 @@ class Desk:
     queue: Queue
     admission: Admission
     catalog: Catalog
+    scenes: StoredScenes
     changed: list = field(default_factory=list)
 
     def simulation(self, **more):
@@ -66,4 +68,4 @@ def desk(database):
     changed: list[str] = []
     queue = Queue(engine, lease_s=30.0, most_losses=2, changed=changed.append)
     admission = Admission(engine, most_queued=50, key_lifetime_s=60.0)
-    return Desk(database, queue, admission, Catalog(engine), changed)
+    return Desk(database, queue, admission, Catalog(engine), StoredScenes(engine), changed)

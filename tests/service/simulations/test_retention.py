@@ -11,6 +11,7 @@ from cardan.service.recordings.sizes import RecordingSizes
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.rows import Outcome
 from cardan.service.simulations.states import RunEvent
+from cardan.service.stored_scenes import SceneContent
 
 DAY = 86_400.0
 
@@ -33,7 +34,7 @@ def ended(desk, tmp_path, monkeypatch):
     return end
 
 
-def retention(desk, tmp_path, keep):
+def retention(desk, tmp_path, keep, remove_scenes=lambda _before: 0):
     results = tmp_path / "results"
 
     def discard(name):
@@ -41,11 +42,32 @@ def retention(desk, tmp_path, keep):
         sweep(results, frozenset(kept))
 
     sizes = RecordingSizes(FolderResults(results).size)
-    return Retention(desk.queue, desk.catalog, sizes, keep, discard)
+    return Retention(desk.queue, desk.catalog, sizes, keep, discard, remove_scenes=remove_scenes)
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
+
+
+def test_scenes_that_nobody_uses_are_removed(desk, tmp_path, monkeypatch):
+    scenes, now = desk.scenes, clock.now()
+
+    def stored(days, name):
+        monkeypatch.setattr(clock, "now", lambda: now - days * DAY)
+        return scenes.create(SceneContent(b"{}", name, name, "hash"), None)
+
+    unused, used, changed, young = [
+        stored(days, name) for days, name in ((9, "a"), (9, "b"), (9, "c"), (1, "d"))
+    ]
+    monkeypatch.setattr(clock, "now", lambda: now - 2 * DAY)
+    scenes.note_use(scenes.get(used))
+    assert scenes.replace(changed, "c", SceneContent(b"[]", "e", "c", "hash"))
+    monkeypatch.undo()
+    keep = Keep(unused_scene_s=5 * DAY)
+    keeper = retention(desk, tmp_path, keep, scenes.remove_unused)
+    keeper.sweep()
+    assert scenes.get(unused) is None
+    assert [row["id"] for row in scenes.page(before=None, size=9)] == [young, changed, used]
 
 
 def test_nothing_is_removed_by_default(desk, tmp_path, ended):
