@@ -45,7 +45,9 @@ class Viewer:
         self._slots: Mailbox[str, SharedFrame] = Mailbox()
         self._quantised = False
         self._periods: dict[str, float] = {}
-        self._due: dict[str, float] = {}
+        # the next turn of every period: channels of one rate go together, so a frame that shows a
+        # moment never comes before what happened until then
+        self._due: dict[float, float] = {}
         self._unacknowledged: deque[int] = deque()
         self._dropped = 0
         self._events: list[bytes] = []
@@ -64,7 +66,7 @@ class Viewer:
         now = self._clock()
         self._quantised = quantised
         self._periods = {name: 1.0 / min(hz, MAX_HZ) for name, hz in rates.items()}
-        self._due = dict.fromkeys(self._periods, now)
+        self._due = dict.fromkeys(self._periods.values(), now)
         self._slots.clear()
         if "events" not in rates:
             self._forget_events()
@@ -77,7 +79,7 @@ class Viewer:
     def show(self, frame: SharedFrame) -> None:
         """A key frame for this viewer alone, due at once on every channel."""
         self._slots.clear()
-        self._due = dict.fromkeys(self._periods, self._clock())
+        self._due = dict.fromkeys(self._periods.values(), self._clock())
         self._fill(frame.as_key())
 
     def push(self, message: Mapping[str, object]) -> None:
@@ -126,9 +128,9 @@ class Viewer:
             frame = frame.with_block(BlockTag.EVENTS, join_blocks(BlockTag.EVENTS, self._events))
             names = [*(name for name in names if name != "events"), "events"]
             self._forget_events()
-        for name in taken:
-            turn = self._due[name] + self._periods[name]
-            self._due[name] = turn if turn > now else now + self._periods[name]
+        for period in {self._periods[name] for name in taken}:
+            turn = self._due[period] + period
+            self._due[period] = turn if turn > now else now + period
         tags = {tag for name in names for tag in CHANNELS[name]}
         if self._quantised:
             frame = frame.with_quantised_poses()
@@ -143,7 +145,8 @@ class Viewer:
             return
         seconds = None
         if self._slots and len(self._unacknowledged) < self.window:
-            waiting = [self._due[name] for name in self._periods if self._slots.peek(name)]
+            periods = self._periods.items()
+            waiting = [self._due[period] for name, period in periods if self._slots.peek(name)]
             seconds = max(0.0, min(waiting) - self._clock())
         self._wake.clear()
         try:
@@ -154,8 +157,9 @@ class Viewer:
 
     def _due_within(self, moment: float) -> set[str]:
         """Channels with a frame waiting whose turn comes before the moment."""
-        turns = self._due.items()
-        return {name for name, turn in turns if turn <= moment and self._slots.peek(name)}
+        periods = self._periods.items()
+        waiting = {name: self._due[period] for name, period in periods if self._slots.peek(name)}
+        return {name for name, turn in waiting.items() if turn <= moment}
 
     def _forget_events(self) -> None:
         self._events.clear()

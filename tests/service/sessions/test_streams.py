@@ -155,6 +155,28 @@ def test_a_slow_channel_rides_on_the_frames_of_a_fast_one(time: Time):
     assert energies == pytest.approx(100, abs=3)
 
 
+def test_a_frame_never_comes_before_the_events_of_its_step(time: Time):
+    """The first events find no frame that is due; those of the next frame come with it."""
+    viewer = watching(time, poses=20.0, events=20.0)
+    happened = np.zeros(1, DTYPES[BlockTag.EVENTS])
+    told: list[int] = []
+    for tick in range(1, 61):
+        time.now += 1 / 240
+        if tick in (13, 18, 22):
+            happened["step"] = tick
+            tables = {BlockTag.POSES: poses_table(np.zeros((1, 7)))}
+            if tick > 13:
+                tables[BlockTag.EVENTS] = happened
+            viewer.offer(codec.share(FrameHeader(tick, tick / 240), tables).numbered(tick))
+        data = viewer.next_frame()
+        if data is not None:
+            seen = decode_frame(data)
+            told += list(seen.blocks.get(BlockTag.EVENTS, happened[:0])["step"])
+            assert [step for step in (18, 22) if step <= seen.header.step] == told
+            viewer.acknowledge(seen.header.sequence)
+    assert told == [18, 22]
+
+
 def test_seek_shows_the_past_to_one_viewer_only(time: Time):
     one, other = watching(time), watching(time)
     one.live = False
