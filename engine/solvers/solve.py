@@ -67,6 +67,9 @@ DENSE_ITERATIONS, CHOSEN_ITERATIONS = 500, 75
 QUIET = 7.5e-5
 # and that of the first sweep above which fewer sweeps suffice
 BUSY = 2.0
+# residual of joints in a heap, as a share of the velocity change by forces in a step, at which
+# sweeps and exact solutions of their equations take turns no more; and the most turns
+HARD, TURNS = 0.25, 12
 # rows beside equations up to which a dense solve costs about what sweeps do
 EXACT_ROWS = 72
 # rows of contacts alone up to which it is worth its price where they rest: the next steps keep it
@@ -232,25 +235,41 @@ def solve_swept(
 
 
 @kernel
+def _take_turns(
+    problem: Problem, dense: Dense, n: int, v: NDArray, options: SolverOptions
+) -> tuple[int, int]:
+    """Solve joints in a heap, n listed contacts among them; return STOPPED_..., sweeps.
+
+    All rows are swept, then the joints' equations are solved for the impulses of all other rows: a
+    chain of light links holds whatever hangs on it. What that takes from the contacts is swept
+    again, as long as max_iterations is 0 and the residual is felt.
+    """
+    lanes = dense.lanes
+    enough = HARD * velocity_change_by_forces(problem, lanes, n)
+    is_warm = apply_sweep_bias(problem, lanes.listed, n)
+    turns, iterations = 0, 0
+    while True:
+        start_mixed(problem, lanes, n, v)
+        status, swept = sweep_freely(problem, lanes, n, v, options, is_warm)
+        do_work(problem, lanes, v, STORE, 0, lanes.count[0])
+        solve_equations(problem, dense)
+        iterations, turns, is_warm = iterations + swept, turns + 1, True
+        if options.max_iterations > 0 or turns == TURNS or residual(problem, v)[0] <= enough:
+            return status, iterations
+
+
+@kernel
 def _sweep(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, method: int
 ) -> tuple[int, int]:
-    """Sweep a problem with other rows than contacts; return STOPPED_..., iterations.
-
-    Joints in a heap are swept with its contacts, then their equations are solved for the impulses
-    of all other rows: a chain of light links holds whatever hangs on it.
-    """
+    """Sweep a problem with other rows than contacts; return STOPPED_..., iterations."""
     lanes = dense.lanes
     if has_trees(problem):
         return tree_sweeps(problem, v, sweep_rules(options, 0, False))
     n = list_contacts(problem, lanes)
-    is_warm = apply_sweep_bias(problem, lanes.listed, n)
     if are_mixed(problem, options):
-        start_mixed(problem, lanes, n, v)
-        found = sweep_freely(problem, lanes, n, v, options, is_warm)
-        do_work(problem, lanes, v, STORE, 0, lanes.count[0])
-        solve_equations(problem, dense)
-        return found
+        return _take_turns(problem, dense, n, v, options)
+    is_warm = apply_sweep_bias(problem, lanes.listed, n)
     iteration = Iteration(method, relaxation_of(options, method), 1, 1)
     return iterate_on_bodies(problem, dense, v, sweep_rules(options, n, is_warm), iteration)
 
