@@ -328,6 +328,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_WB_W=np.zeros((n, 3)),
         L_conserved=np.zeros((n, 3)),
         w_drifted=np.zeros((n, 3)),
+        link_inertia=np.zeros((n, 6)),
         joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         broken=np.full((n_joints, 2), np.nan),

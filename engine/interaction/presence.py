@@ -113,7 +113,7 @@ def remove(model: Model, state: State, i: int, start: Start) -> None:
 
 def begin_again(model: Model, state: State, i: int) -> None:
     """Forget how body i moved before."""
-    state.L_conserved[i], state.w_drifted[i] = 0.0, 0.0
+    state.L_conserved[i], state.w_drifted[i], state.link_inertia[i] = 0.0, 0.0, 0.0
     state.still_steps[i] = 0
     state.presence_changed[0] = 1
     own = variation_of(model, state, i)

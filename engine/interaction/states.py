@@ -237,7 +237,7 @@ class States:
         forget_stretches(self.model, state)
         state.joint_lam[:], state.elastic[:] = 0.0, 0.0
         state.tree_bias_acceleration[:] = 0.0
-        state.L_conserved[:], state.w_drifted[:] = 0.0, 0.0
+        state.L_conserved[:], state.w_drifted[:], state.link_inertia[:] = 0.0, 0.0, 0.0
         state.still_steps[:], state.asleep_with[:], state.woken[:] = 0, -1, 0
         state.velocities_changed[0] = 1
         self.work.contacts.count[0] = 0

@@ -11,6 +11,7 @@ from cardan.engine.bodies.predict import predict_velocity
 from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.geometric_stiffness import slow_links
 from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.write_rows import write_rows
 from cardan.engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
@@ -73,6 +74,7 @@ def assemble_problem(world: World) -> None:
     """
     now, options = read_clock(world.report), world.options
     write_rows(world)
+    slow_links(world)
     write_contact_rows(world)
     follow_curvature(world)
     if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:

@@ -81,12 +81,15 @@ def copy_cache(source: ContactCache, target: ContactCache) -> None:
 
 @kernel
 def copy_impulses(source: State, target: State) -> None:
-    """Copy contact caches and impulses of joints."""
+    """Copy contact caches, impulses of joints and what links got of them."""
     copy_cache(source.contacts, target.contacts)
     copy_cache(source.resting, target.resting)
     for j in range(source.joint_lam.shape[0]):
         for k in range(source.joint_lam.shape[1]):
             target.joint_lam[j, k] = source.joint_lam[j, k]
+    for i in range(source.link_inertia.shape[0]):
+        for k in range(6):
+            target.link_inertia[i, k] = source.link_inertia[i, k]
 
 
 @kernel

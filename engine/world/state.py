@@ -74,6 +74,9 @@ class State(NamedTuple):
     w_WB_W: NDArray  # (n, 3) rad/s
     L_conserved: NDArray  # (n, 3) N m s      angular momentum about the centre of mass, conserved by the last drift
     w_drifted: NDArray  # (n, 3) rad/s      angular velocity at the end of that drift; if w_WB_W differs, a kick followed
+    link_inertia: (
+        NDArray  # (n, 6) kg m^2  added to taut links in the last kick, W: xx, yy, zz, xy, xz, yz
+    )
     joint_q: (
         NDArray  # (j, 3) m or rad   joint coordinates, continuous angles; ball: swing and twist
     )

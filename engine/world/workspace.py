@@ -28,6 +28,7 @@ class Motion(NamedTuple):
         NDArray  # (n, 6)         rad/s, m/s  after the kick of forces, without constraints
     )
     jump: NDArray  # (n, 6)                  rad/s, m/s  change by impacts before the kick
+    levers: NDArray  # (n, 6)                kg, kg m, kg m^2  of links: constraints/geometric_stiffness.py
     inverse_inertia_W: NDArray  # (n, 3, 3)  1/(kg m^2) about the centre of mass
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in

@@ -1,0 +1,258 @@
+"""Links between joints that pull at them: geometric stiffness faster than a step.
+
+A force f that pulls at the arm r of a body resists its turns across f like a spring: of all joints
+of a body together,
+
+    K = sum (r . f) (1 - u u^T),  u = f / |f|
+
+A step follows such a spring where h^2 K < 4 I. The inertia I is least where the body turns about
+its centre of mass, or about one of its joints, and shakes what is joined to it:
+
+    I + sum m_j r_j^2,   I + m r_p^2 + sum m_j |r_j - r_p|^2
+
+m_j is the mass that the body at the other side of joint j has there. Links that are light beside
+their load would fly apart. They turn with I + h^2 K (1 - LOOSE / x) / TAUT where x = h^2 K / I, the
+mean of the two directions across f, exceeds LOOSE. What steps resolve changes to second order in h
+by that; what is faster becomes slower.
+
+The force is that of the last step. Where it grows, a link keeps its angular momentum, else its
+angular velocity: neither gives it energy.
+"""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import Mat3, inverse_symmetric, load33, store33, times_vector
+from cardan.engine.spatial.vec3 import Vec3, add, dot, load3, negate, sub
+from cardan.engine.world.model import BALL, HINGE, UNIVERSAL
+from cardan.engine.world.options import ImpactTime, SolverMethod
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.world import World
+
+# x up to which links are as they are: half of what chains of equal links allow; and what it becomes
+# of the fastest ones
+LOOSE, TAUT = 0.5, 2.0
+# mass of what cannot move, far above all others [kg]
+HELD = 1e12
+EXACT = int(ImpactTime.EXACT)
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
+
+
+@kernel
+def holds_point(world: World, first: int) -> bool:
+    """Whether the row `first` is of a joint that lets two points coincide and its bodies turn."""
+    j = world.work.rows.joint[first]
+    if j < 0:
+        return False
+    kind = world.model.joints.kind[j]
+    return bool(kind in (BALL, HINGE, UNIVERSAL))
+
+
+@kernel
+def end_of_joint(rows: Rows, first: int) -> int:
+    """The row behind those of the joint, or of none, whose rows begin at `first`."""
+    i = first + 1
+    while i < rows.count[1] and rows.joint[i] == rows.joint[first]:
+        i += 1
+    return i
+
+
+@kernel
+def impulse_of(rows: Rows, first: int, end: int) -> Vec3:
+    """The last impulse of the rows [first, end) on body B [N s], W."""
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(first, end):
+        lam = rows.lam_warm[i]
+        x, y, z = x + lam * rows.J_b[i, 3], y + lam * rows.J_b[i, 4], z + lam * rows.J_b[i, 5]
+    return x, y, z
+
+
+@kernel
+def arms_of(world: World, first: int) -> tuple[Vec3, Vec3]:
+    """From the centres of mass of bodies A and B of a joint's row to the point they share, W."""
+    rows, p = world.work.rows, world.state.p_WB
+    a, b, arm = rows.body_a[first], rows.body_b[first], load3(rows.joint_arm, rows.joint[first])
+    return sub(add(load3(p, b), arm), load3(p, a)), arm
+
+
+@kernel
+def pull(sums: NDArray, body: int, impulse: Vec3, arm: Vec3) -> None:
+    """Add h K of an impulse at an arm to sums[body]: xx, yy, zz, xy, xz, yz [N m s]."""
+    along = dot(impulse, arm)
+    if not along > 0.0:
+        return
+    share = along / dot(impulse, impulse)
+    x, y, z = impulse
+    sums[body, 0] += along - share * x * x
+    sums[body, 1] += along - share * y * y
+    sums[body, 2] += along - share * z * z
+    sums[body, 3] -= share * x * y
+    sums[body, 4] -= share * x * z
+    sums[body, 5] -= share * y * z
+
+
+@kernel
+def write_stiffness(world: World) -> None:
+    """h K of all bodies.
+
+    Writes  motion.scratch
+    """
+    rows, sums = world.work.rows, world.work.motion.scratch
+    sums[:] = 0.0
+    end = 0
+    while end < rows.count[1]:
+        first, end = end, end_of_joint(rows, end)
+        if holds_point(world, first):
+            impulse = impulse_of(rows, first, end)
+            arm_a, arm_b = arms_of(world, first)
+            pull(sums, rows.body_a[first], negate(impulse), arm_a)
+            pull(sums, rows.body_b[first], impulse, arm_b)
+
+
+@kernel
+def plus(inertia: Mat3, added: NDArray, i: int, share: float) -> Mat3:
+    """I + share S of the numbers added[i]: xx, yy, zz, xy, xz, yz of S."""
+    xy, xz, yz = share * added[i, 3], share * added[i, 4], share * added[i, 5]
+    return (
+        (inertia[0][0] + share * added[i, 0], inertia[0][1] + xy, inertia[0][2] + xz),
+        (inertia[1][0] + xy, inertia[1][1] + share * added[i, 1], inertia[1][2] + yz),
+        (inertia[2][0] + xz, inertia[2][1] + yz, inertia[2][2] + share * added[i, 2]),
+    )
+
+
+@kernel
+def speed_of(inverse: Mat3, sums: NDArray, i: int, h: float) -> float:
+    """x = h^2 tr(K I^-1) / 2 of body i."""
+    diagonal = sums[i, 0] * inverse[0][0] + sums[i, 1] * inverse[1][1] + sums[i, 2] * inverse[2][2]
+    beside = sums[i, 3] * inverse[0][1] + sums[i, 4] * inverse[0][2] + sums[i, 5] * inverse[1][2]
+    return 0.5 * h * (diagonal + 2.0 * beside)
+
+
+@kernel
+def mass_at(world: World, i: int, arm: Vec3) -> float:
+    """The mass of body i at an arm, mean of the two directions across the arm [kg]."""
+    inverse_mass = world.model.bodies.inverse_mass[i]
+    if inverse_mass == 0.0:
+        return HELD
+    M = load33(world.work.motion.inverse_inertia_W, i)
+    turned = (M[0][0] + M[1][1] + M[2][2]) * dot(arm, arm) - dot(arm, times_vector(M, arm))
+    return float(1.0 / (inverse_mass + 0.5 * turned))
+
+
+@kernel
+def add_lever(levers: NDArray, i: int, mass: float, arm: Vec3) -> None:
+    """Add to sum m_j, sum m_j r_j, sum m_j r_j^2 of body i."""
+    levers[i, 0] += mass
+    for k in range(3):
+        levers[i, 1 + k] += mass * arm[k]
+    levers[i, 4] += mass * dot(arm, arm)
+
+
+@kernel
+def turn_about(levers: NDArray, i: int, mass: float, arm: Vec3) -> None:
+    """Let levers[i, 5] be at most the inertia, beside I, of turns about the joint at an arm."""
+    square = dot(arm, arm)
+    first = (levers[i, 1], levers[i, 2], levers[i, 3])
+    others = levers[i, 4] - 2.0 * dot(arm, first) + square * levers[i, 0]
+    levers[i, 5] = min(levers[i, 5], mass * square + max(others, 0.0))
+
+
+@kernel
+def visit_levers(world: World, pivots: bool) -> None:
+    """Add the levers of all joints, or compare turns about them.
+
+    Writes  motion.levers (n, 6): sum m_j, sum m_j r_j, sum m_j r_j^2; least inertia beside I
+    """
+    rows, levers = world.work.rows, world.work.motion.levers
+    inverse_mass, end = world.model.bodies.inverse_mass, 0
+    while end < rows.count[1]:
+        first, end = end, end_of_joint(rows, end)
+        if not holds_point(world, first):
+            continue
+        a, b = rows.body_a[first], rows.body_b[first]
+        arm_a, arm_b = arms_of(world, first)
+        if not pivots:
+            add_lever(levers, a, mass_at(world, b, arm_b), arm_a)
+            add_lever(levers, b, mass_at(world, a, arm_a), arm_b)
+            continue
+        if inverse_mass[a] > 0.0:
+            turn_about(levers, a, 1.0 / inverse_mass[a], arm_a)
+        if inverse_mass[b] > 0.0:
+            turn_about(levers, b, 1.0 / inverse_mass[b], arm_b)
+
+
+@kernel
+def write_levers(world: World) -> None:
+    """The least inertia of all bodies beside their own, motion.levers[:, 5] [kg m^2]."""
+    levers = world.work.motion.levers
+    levers[:] = 0.0
+    visit_levers(world, False)
+    for i in range(levers.shape[0]):
+        levers[i, 5] = levers[i, 4]
+    visit_levers(world, True)
+
+
+@kernel
+def slow_down(world: World, i: int, share: float) -> None:
+    """Let body i turn with I + share h K, and with the velocity or the momentum it had."""
+    state, motion = world.state, world.work.motion
+    before, sums, inverse = state.link_inertia, motion.scratch, load33(motion.inverse_inertia_W, i)
+    inertia = inverse_symmetric(inverse)
+    now = plus(inertia, sums, i, share)
+    slow = inverse_symmetric(now)
+    old, free = load3(motion.velocity_old, i), load3(motion.velocity_free, i)
+    forced = times_vector(slow, times_vector(inertia, sub(free, old)))
+    L = times_vector(plus(inertia, before, i, 1.0), old)
+    grows = dot(old, times_vector(now, old)) > dot(old, L)
+    kept = times_vector(slow, L) if grows else old
+    for k in range(6):
+        before[i, k] = share * sums[i, k]
+    for k in range(3):
+        motion.velocity_free[i, k] = kept[k] + forced[k]
+    store33(motion.inverse_inertia_W, i, slow)
+
+
+@kernel
+def find_fast(world: World, h: float) -> bool:
+    """Whether any body alone turns so fast that steps might not follow."""
+    motion, found = world.work.motion, False
+    for i in range(world.state.link_inertia.shape[0]):
+        found |= speed_of(load33(motion.inverse_inertia_W, i), motion.scratch, i, h) > LOOSE
+    return found
+
+
+@kernel
+def slow_links(world: World) -> None:
+    """Add inertia to links that would swing faster than the step follows; bodies of trees do not.
+
+    Small steps have a step of their own, and parts of a step beside exact impacts change in size.
+
+    Reads   rows of joints with their guess, the impulses of the last step
+    Writes  motion.inverse_inertia_W, velocity_free, scratch, levers; state.link_inertia
+    Source  Andrews et al. 2017, for geometric stiffness; decision 0731
+    Check   tests/laws/test_ropes.py
+    """
+    motion, options, h = world.work.motion, world.options, world.clock.h[0]
+    if world.work.rows.count[1] == 0 or options.impact_time == EXACT:
+        return
+    if options.solver.method == SMALL_STEPS:
+        return
+    write_stiffness(world)
+    added, sums = world.state.link_inertia, motion.scratch
+    is_fast = find_fast(world, h)
+    if is_fast:
+        write_levers(world)
+    for i in range(added.shape[0]):
+        x = 0.0
+        if is_fast:
+            x = speed_of(load33(motion.inverse_inertia_W, i), sums, i, h)
+        if x > LOOSE:
+            stiff = 0.5 * h * (sums[i, 0] + sums[i, 1] + sums[i, 2])
+            x = stiff / (stiff / x + motion.levers[i, 5])
+        if x > LOOSE:
+            slow_down(world, i, h / TAUT * (1.0 - LOOSE / x))
+        elif added[i, 0] + added[i, 1] + added[i, 2] > 0.0:
+            for k in range(6):
+                added[i, k] = 0.0
