@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +19,12 @@ from cardan.engine.compiler.lanes import W, lanes_handle
 from cardan.engine.interaction.states import QUATERNION_TOLERANCE
 from cardan.engine.lanes.arrays import lane_world, own_rates, read_lane
 from cardan.engine.lanes.fits import fits
+from cardan.engine.lanes.gpu import Gpu
 from cardan.engine.lanes.many import run_worlds
 from cardan.engine.outputs.reports import account_of
 from cardan.engine.runs.variants import column, scene_of, unit_of, value_of
 from cardan.engine.simulation import Simulation
-from cardan.engine.world.lanes import WorldRuns
+from cardan.engine.world.lanes import LaneWorld, WorldRuns
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.schemas import Limits, Scene
 
@@ -49,7 +51,7 @@ class StateRollout:
     status: NDArray[np.str_]
     """(n,): succeeded or failed."""
     in_lanes: int
-    """Worlds that were computed side by side; the rest ran alone."""
+    """Worlds that were computed side by side, in lanes or on a GPU; the rest ran alone."""
     coordinates: tuple[Coordinate, ...]
     """Which motion is where in q and qd."""
     motors: tuple[tuple[str, int], ...]
@@ -66,6 +68,7 @@ def rollout_states(
     n_steps: int | None = None,
     every: int | None = None,
     limits: Limits | None = None,
+    device: Literal["cpu", "gpu"] = "cpu",
 ) -> StateRollout:
     """Run n worlds of one scene from states of their own, with controls of their own.
 
@@ -84,12 +87,17 @@ def rollout_states(
         any other key makes a summary of every world, about a millisecond each
     n_steps: steps; without it those of the scene's duration
     every: steps between frames; without it only the start and the end are kept
+    device: "gpu" computes each world that lanes can compute in a thread of an NVIDIA card, with
+        the same bits; metrics are then numbers of energy, momentum, contacts and solver
 
     Raises SceneInvalid, SceneError; ValueError for arrays that do not fit, for values that are not
-    finite, and for a metric that is no key of the summary.
+    finite, for a metric that is no key of the summary, and on a GPU for one that needs a summary;
+    NoDevice where there is no card, or the package that finds it is missing.
     """
+    if device not in ("cpu", "gpu"):
+        raise ValueError(f"device must be 'cpu' or 'gpu', not {device!r}")
     worlds = _Worlds(with_steps(scene_of(scene, limits), n_steps), q, qd, controls, metrics, every)
-    worlds.run()
+    worlds.run(device)
     return worlds.found()
 
 
@@ -163,42 +171,62 @@ class _Worlds:
 
     # ------------------------------------------------------------------ running
 
-    def run(self) -> None:
+    def run(self, device: str) -> None:
         """Run all worlds, side by side where that is possible."""
         one = self._simulation
         alone = np.arange(self.n)
         if self._is_tree and fits(one.scene, one.model, one.options):
-            alone = np.flatnonzero(self._run_in_lanes())
+            side_by_side = self._run_on_card if device == "gpu" else self._run_in_lanes
+            alone = np.flatnonzero(side_by_side(*self._lanes()))
         self._in_lanes = self.n - len(alone)
         for row in alone:
             self._run_alone(int(row))
 
-    def _run_in_lanes(self) -> NDArray[np.int64]:
-        """Returns which worlds were left (n,)."""
-        one, h = self._simulation, float(self._simulation.options.time_step)
+    def _lanes(self) -> tuple[LaneWorld, NDArray[np.int64]]:
+        """The world in all lanes, and the generalised velocities of motors that have controls."""
+        one = self._simulation
         world = lane_world(one.model, one.state)
-        handle, drives = lanes_handle(world), world.model.drives
         rates = {(j, axis): k for k, _, j, axis in own_rates(one.model.tree)}
         velocity = np.array([rates[int(j), int(axis)] for j, axis in self._motors], np.int64)
-        if self._controls.shape[1]:
-            drives.commanded[velocity] = 1
-        else:
+        if not self._controls.shape[1]:
             velocity = velocity[:0]
+        world.model.drives.commanded[velocity] = 1
+        return world, velocity
+
+    def _run_in_lanes(self, world: LaneWorld, velocity: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns which worlds were left (n,)."""
+        one, h = self._simulation, float(self._simulation.options.time_step)
+        handle = lanes_handle(world)
         left = np.zeros(self.n, np.int64)
         known = self._known()
-        size = CHUNK if known is not None else W
-        for first in range(0, self.n, size):
-            part = slice(first, min(first + size, self.n))
+        for part in parts(self.n, CHUNK if known is not None else W):
             runs = self._rows(part, velocity, left)
             run_worlds(handle, handle_of(runs), h, self.n_steps)
             if known is not None:
                 self._read_numbers(part, runs)
                 continue
-            for lane in range(part.stop - first):
-                if not left[first + lane]:
+            for lane in range(part.stop - part.start):
+                if not left[part.start + lane]:
                     read_lane(world, lane, one.state, h)
-                    self._read_summary(first + lane)
+                    self._read_summary(part.start + lane)
         one.reset()
+        return left
+
+    def _run_on_card(self, world: LaneWorld, velocity: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns which worlds were left (n,). Raises NoDevice, ValueError."""
+        if self._known() is None:
+            raise ValueError(
+                f"on a GPU metrics must be numbers that need no summary of a world; {self._metrics}"
+            )
+        gpu = Gpu(world, self.n_steps, float(self._simulation.options.time_step))
+        left = np.zeros(self.n, np.int64)
+        first = self._rows(slice(0, 1), velocity, left)
+        size = min(gpu.capacity(sum(array.nbytes for array in first)), self.n)
+        with closing(gpu):
+            for part in parts(self.n, size):
+                runs = self._rows(part, velocity, left)
+                gpu.run(runs)
+                self._read_numbers(part, runs)
         return left
 
     def _rows(self, part: slice, velocity: NDArray[np.int64], left: NDArray[np.int64]) -> WorldRuns:
@@ -300,6 +328,12 @@ class _Worlds:
             coordinates=one.coordinates,
             motors=tuple((one.joint_names[j], int(axis)) for j, axis in self._motors),
         )
+
+
+def parts(n: int, size: int) -> Iterator[slice]:
+    """n worlds, so many at a time."""
+    for first in range(0, n, size):
+        yield slice(first, min(first + size, n))
 
 
 def frames_of(n_steps: int, every: int | None) -> NDArray[np.int64]:

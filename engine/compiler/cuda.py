@@ -1,0 +1,101 @@
+"""The card: its memory, and kernels that are run on it (the driver's API, by NVIDIA's bindings)."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+THREADS = 64  # of a block
+
+
+class NoDevice(RuntimeError):
+    """There is no card to run on; the message says what is missing."""
+
+
+def driver() -> Any:
+    """NVIDIA's bindings of the driver. Raises NoDevice, which says what is missing."""
+    try:
+        from cuda.bindings import driver as found
+    except ImportError as error:
+        raise NoDevice(
+            f"device='gpu' needs the package cuda-bindings, which is missing: {INSTALL}"
+        ) from error
+    return found
+
+
+class Card:
+    """One card, in the primary context of this process."""
+
+    def __init__(self, number: int = 0):
+        """Open it. Raises NoDevice where there is no driver or no card."""
+        self._driver = driver()
+        try:
+            self._call("cuInit", 0)
+        except RuntimeError as error:
+            raise NoDevice(f"device='gpu' needs a driver of NVIDIA with a card: {error}") from error
+        if self._call("cuDeviceGetCount") <= number:
+            raise NoDevice(f"device='gpu' needs a card of NVIDIA; there is no number {number}")
+        device = self._call("cuDeviceGet", number)
+        self.name = self._call("cuDeviceGetName", 128, device).split(b"\0")[0].decode()
+        self._taken: list[int] = []
+        self._call("cuCtxSetCurrent", self._call("cuDevicePrimaryCtxRetain", device))
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        """Call the driver. Raises NoDevice with its own words."""
+        error, *found = getattr(self._driver, name)(*arguments)
+        if int(error) != 0:
+            _, text = self._driver.cuGetErrorString(error)
+            told = text.decode() if text else str(error)
+            raise NoDevice(f"{name}: {told}")
+        return found[0] if found else None
+
+    @property
+    def free(self) -> int:
+        """Free memory [bytes]."""
+        error, free, _ = self._driver.cuMemGetInfo()
+        return int(free) if int(error) == 0 else 0
+
+    def load(self, ptx: str, name: str) -> Any:
+        """A kernel; the driver translates it, once for each text and card."""
+        module = self._call("cuModuleLoadData", ptx.encode() + b"\0")
+        return self._call("cuModuleGetFunction", module, name.encode())
+
+    def room(self, size: int) -> int:
+        """Address of so many bytes on the card."""
+        self._taken.append(int(self._call("cuMemAlloc", max(size, 8))))
+        return self._taken[-1]
+
+    def put(self, array: NDArray[Any]) -> int:
+        """Address of a copy of an array on the card."""
+        address = self.room(array.nbytes)
+        if array.nbytes:
+            self._call("cuMemcpyHtoD", address, array.ctypes.data, array.nbytes)
+        return address
+
+    def get(self, array: NDArray[Any], address: int) -> None:
+        """array <- what is at an address of the card."""
+        if array.nbytes:
+            self._call("cuMemcpyDtoH", array.ctypes.data, address, array.nbytes)
+
+    def mark(self) -> int:
+        """How many pieces of memory are in use."""
+        return len(self._taken)
+
+    def free_since(self, mark: int) -> None:
+        """Give back what was taken after a mark."""
+        while len(self._taken) > mark:
+            self._call("cuMemFree", self._taken.pop())
+
+    def run(self, kernel: Any, threads: int, arguments: tuple[Any, ...]) -> None:
+        """Run one thread each, and wait for all; arguments are addresses, floats and ints."""
+        kinds = tuple(
+            ctypes.c_double if isinstance(a, float) else ctypes.c_int64 for a in arguments
+        )
+        blocks = -(-threads // THREADS)
+        self._call(
+            "cuLaunchKernel", kernel, blocks, 1, 1, THREADS, 1, 1, 0, 0, (arguments, kinds), 0
+        )
+        self._call("cuCtxSynchronize")

@@ -1,0 +1,146 @@
+"""Many worlds of one model on a GPU, one in each thread (not compiled).
+
+All float arrays of LaneWorld, and the counter of its steps, are parts of one block of numbers that
+every world has. Everything else is the same in all worlds, and is copied to the card once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+from numba.core import types
+from numpy.typing import NDArray
+
+from cardan.engine.compiler.cuda import Card
+from cardan.engine.compiler.gpu import ENTRY, in_worlds, ptx_of, struct_block
+from cardan.engine.compiler.handles import HandleType, handle_type
+from cardan.engine.compiler.lanes import LANES
+from cardan.engine.compiler.structs import StructType
+from cardan.engine.compiler.world_arrays import TILE, WORLD, WorldArray
+from cardan.engine.lanes.many import run_world
+from cardan.engine.world.lanes import LaneWorld, WorldBlock, WorldRuns
+
+SHARE = 0.8  # of the free memory of the card
+COUNTERS = ("step",)  # whole numbers of LaneState that steps change
+RESULTS = ("kept_q", "kept_qd", "records", "ledger", "energy", "left")
+
+
+class Memory(Protocol):
+    """Where worlds are: a card, or this process."""
+
+    def room(self, size: int) -> int:
+        """Address of so many bytes."""
+
+    def put(self, array: NDArray[Any]) -> int:
+        """Address of a copy of an array."""
+
+    def get(self, array: NDArray[Any], address: int) -> None:
+        """array <- what is at an address."""
+
+
+class Gpu:
+    """Runs of worlds of one model on a card."""
+
+    def __init__(self, world: LaneWorld, n_steps: int, h: float):
+        """Of the numbers in the first lane of `world`. Raises NoDevice."""
+        self.card = Card()
+        self._world, self._times = world, (h, n_steps)
+        self._worlds: Worlds | None = None
+        self._kernel: Any = None
+
+    def capacity(self, bytes_of_rows: int) -> int:
+        """Worlds for which the card has memory; bytes_of_rows: of the runs of one world."""
+        one = size_of(self._world, TILE) // TILE + bytes_of_rows
+        return max(int(self.card.free * SHARE) // one, 1)
+
+    def run(self, runs: WorldRuns) -> None:
+        """Run worlds from start to end; not more than the first time."""
+        if self._worlds is None:
+            ptx = ptx_of(run_world, argument_types(self._world, runs))
+            self._kernel = self.card.load(ptx, ENTRY)
+            self._worlds = Worlds(self._world, self.card, len(runs.q))
+        kept = self.card.mark()
+        address, read = self._worlds.put_runs(runs)
+        arguments = (self._worlds.handle, address, self._worlds.block, *self._times)
+        self.card.run(self._kernel, len(runs.q), arguments)
+        read()
+        self.card.free_since(kept)
+
+    def close(self) -> None:
+        """Give the memory of the card back."""
+        self.card.free_since(0)
+
+
+def argument_types(world: LaneWorld, runs: WorldRuns) -> tuple[Any, ...]:
+    """Types of the arguments of `run_world`."""
+    whole = in_worlds(handle_type(world).struct_type, COUNTERS)
+    block = StructType(WorldBlock, (WorldArray(WORLD, 1), types.Array(types.float64, 1, "C")))
+    times = types.Tuple((types.float64, types.int64))
+    return HandleType(whole), HandleType(numba.typeof(runs)), HandleType(block), times
+
+
+class Worlds:
+    """The block of numbers of every world, and what all worlds share, in one memory."""
+
+    def __init__(self, world: LaneWorld, memory: Memory, capacity: int):
+        """Room for so many worlds that start with the numbers of the first lane of `world`."""
+        self._memory = memory
+        self.start = np.concatenate([part.ravel() for part in _numbers(world)])
+        self.nitems = len(self.start)
+        self._block = memory.room(size_of(world, capacity))
+        self._next = 0
+        typed = in_worlds(handle_type(world).struct_type, COUNTERS)
+        self.handle = memory.put(struct_block(typed, self._placed(world)))
+        whole = (self._block, self.nitems, (self.nitems,))
+        members = (whole, self._shared(self.start))
+        of = StructType(WorldBlock, (WorldArray(WORLD, 1), types.Array(types.float64, 1, "C")))
+        self.block = memory.put(struct_block(of, members))
+
+    def _shared(self, array: NDArray[Any]) -> tuple[int, int, tuple[int, ...]]:
+        """What a struct has in place of an array that is the same in all worlds."""
+        return self._memory.put(np.ascontiguousarray(array)), array.size, array.shape
+
+    def _placed(self, one: Any, name: str = "") -> Any:
+        """What a struct has in place of its arrays."""
+        if isinstance(one, tuple):
+            members = zip(one._fields, one, strict=True)  # type: ignore[attr-defined]
+            return [self._placed(member, field) for field, member in members]
+        if not _is_own(one, name):
+            return self._shared(one)
+        address = self._block + 8 * TILE * self._next
+        self._next += one.size
+        return address, self.nitems, one.shape
+
+    def put_runs(self, runs: WorldRuns) -> tuple[int, Callable[[], None]]:
+        """Address of the runs in this memory, and what copies their results back."""
+        placed = {name: self._shared(getattr(runs, name)) for name in WorldRuns._fields}
+        address = self._memory.put(struct_block(numba.typeof(runs), placed.values()))
+
+        def read() -> None:
+            for name in RESULTS:
+                self._memory.get(getattr(runs, name), placed[name][0])
+
+        return address, read
+
+
+def size_of(world: LaneWorld, capacity: int) -> int:
+    """Bytes of the numbers of so many worlds."""
+    return 8 * TILE * -(-capacity // TILE) * sum(part.size for part in _numbers(world))
+
+
+def _is_own(array: NDArray[Any], name: str) -> bool:
+    """Whether every world has this array for itself."""
+    return array.dtype == LANES or name in COUNTERS
+
+
+def _numbers(one: Any, name: str = "") -> list[NDArray[np.float64]]:
+    """Arrays that every world has, as they are in the first lane, in their order."""
+    if isinstance(one, tuple):
+        members = zip(one._fields, one, strict=True)  # type: ignore[attr-defined]
+        return [part for field, member in members for part in _numbers(member, field)]
+    if not _is_own(one, name):
+        return []
+    return [one["lane"][..., 0] if one.dtype == LANES else one.view(np.float64)]
