@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
+
+from cardan.engine.compiler.gpu import ENTRY, ptx_of
 
 THREADS = 64  # of a block
 
@@ -58,10 +59,13 @@ class Card:
         error, free, _ = self._driver.cuMemGetInfo()
         return int(free) if int(error) == 0 else 0
 
-    def load(self, ptx: str, name: str) -> Any:
-        """A kernel; the driver translates it, once for each text and card."""
-        module = self._call("cuModuleLoadData", ptx.encode() + b"\0")
-        return self._call("cuModuleGetFunction", module, name.encode())
+    def load(self, kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        """A kernel for arguments of these types of Numba.
+
+        LLVM compiles it once for these sources, the driver translates that once for this card.
+        """
+        module = self._call("cuModuleLoadData", ptx_of(kernel, arguments).encode() + b"\0")
+        return self._call("cuModuleGetFunction", module, ENTRY.encode())
 
     def room(self, size: int) -> int:
         """Address of so many bytes on the card."""
@@ -90,7 +94,7 @@ class Card:
             self._call("cuMemFree", self._taken.pop())
 
     def run(self, kernel: Any, threads: int, arguments: tuple[Any, ...]) -> None:
-        """Run one thread each, and wait for all; arguments are addresses, floats and ints."""
+        """Run it in so many threads, and wait; arguments are addresses, floats and ints."""
         kinds = tuple(
             ctypes.c_double if isinstance(a, float) else ctypes.c_int64 for a in arguments
         )

@@ -7,7 +7,6 @@ instruction for (sine and cosine of huge angles) is NaN there.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +27,7 @@ from cardan.engine.compiler.linker import (
     rare_collections,
 )
 from cardan.engine.compiler.structs import StructType
-from cardan.engine.compiler.world_arrays import THIS_WORLD, TILE, WORLD, WorldArray
+from cardan.engine.compiler.world_arrays import THIS_WORLD, WORLD, WorldArray
 
 ENTRY = "cardan_worlds"
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -108,7 +107,7 @@ def kernel_module(kernel: Any, arguments: tuple[Any, ...]) -> tuple[Any, str]:
     result = kernel.inner.overloads[arguments]
     own = result.library
     modules = [own._get_module_for_linking()]
-    own._linking_libraries = {callee: None for callee in own.callees}
+    own._linking_libraries = dict.fromkeys(own.callees)
     modules += [
         one._get_module_for_linking() for one in needed_libraries(own) if is_ir_library(one)
     ]

@@ -7,7 +7,7 @@ every world has. Everything else is the same in all worlds, and is copied to the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numba
 import numpy as np
@@ -15,7 +15,7 @@ from numba.core import types
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.cuda import Card
-from cardan.engine.compiler.gpu import ENTRY, in_worlds, ptx_of, struct_block
+from cardan.engine.compiler.gpu import in_worlds, struct_block
 from cardan.engine.compiler.handles import HandleType, handle_type
 from cardan.engine.compiler.lanes import LANES
 from cardan.engine.compiler.structs import StructType
@@ -28,26 +28,13 @@ COUNTERS = ("step",)  # whole numbers of LaneState that steps change
 RESULTS = ("kept_q", "kept_qd", "records", "ledger", "energy", "left")
 
 
-class Memory(Protocol):
-    """Where worlds are: a card, or this process."""
-
-    def room(self, size: int) -> int:
-        """Address of so many bytes."""
-
-    def put(self, array: NDArray[Any]) -> int:
-        """Address of a copy of an array."""
-
-    def get(self, array: NDArray[Any], address: int) -> None:
-        """array <- what is at an address."""
-
-
 class Gpu:
     """Runs of worlds of one model on a card."""
 
-    def __init__(self, world: LaneWorld, n_steps: int, h: float):
-        """Of the numbers in the first lane of `world`. Raises NoDevice."""
-        self.card = Card()
-        self._world, self._times = world, (h, n_steps)
+    def __init__(self, world: LaneWorld, times: tuple[float, int], card: Card):
+        """Of the numbers in the first lane of `world`; times: time step [s], number of steps."""
+        self.card = card
+        self._world, self._times = world, times
         self._worlds: Worlds | None = None
         self._kernel: Any = None
 
@@ -59,8 +46,7 @@ class Gpu:
     def run(self, runs: WorldRuns) -> None:
         """Run worlds from start to end; not more than the first time."""
         if self._worlds is None:
-            ptx = ptx_of(run_world, argument_types(self._world, runs))
-            self._kernel = self.card.load(ptx, ENTRY)
+            self._kernel = self.card.load(run_world, argument_types(self._world, runs))
             self._worlds = Worlds(self._world, self.card, len(runs.q))
         kept = self.card.mark()
         address, read = self._worlds.put_runs(runs)
@@ -83,25 +69,25 @@ def argument_types(world: LaneWorld, runs: WorldRuns) -> tuple[Any, ...]:
 
 
 class Worlds:
-    """The block of numbers of every world, and what all worlds share, in one memory."""
+    """The block of numbers of every world, and what all worlds share, on a card."""
 
-    def __init__(self, world: LaneWorld, memory: Memory, capacity: int):
+    def __init__(self, world: LaneWorld, card: Card, capacity: int):
         """Room for so many worlds that start with the numbers of the first lane of `world`."""
-        self._memory = memory
+        self._card = card
         self.start = np.concatenate([part.ravel() for part in _numbers(world)])
         self.nitems = len(self.start)
-        self._block = memory.room(size_of(world, capacity))
+        self._block = card.room(size_of(world, capacity))
         self._next = 0
         typed = in_worlds(handle_type(world).struct_type, COUNTERS)
-        self.handle = memory.put(struct_block(typed, self._placed(world)))
+        self.handle = card.put(struct_block(typed, self._placed(world)))
         whole = (self._block, self.nitems, (self.nitems,))
         members = (whole, self._shared(self.start))
         of = StructType(WorldBlock, (WorldArray(WORLD, 1), types.Array(types.float64, 1, "C")))
-        self.block = memory.put(struct_block(of, members))
+        self.block = card.put(struct_block(of, members))
 
     def _shared(self, array: NDArray[Any]) -> tuple[int, int, tuple[int, ...]]:
         """What a struct has in place of an array that is the same in all worlds."""
-        return self._memory.put(np.ascontiguousarray(array)), array.size, array.shape
+        return self._card.put(np.ascontiguousarray(array)), array.size, array.shape
 
     def _placed(self, one: Any, name: str = "") -> Any:
         """What a struct has in place of its arrays."""
@@ -115,13 +101,13 @@ class Worlds:
         return address, self.nitems, one.shape
 
     def put_runs(self, runs: WorldRuns) -> tuple[int, Callable[[], None]]:
-        """Address of the runs in this memory, and what copies their results back."""
+        """Address of the runs on the card, and what copies their results back."""
         placed = {name: self._shared(getattr(runs, name)) for name in WorldRuns._fields}
-        address = self._memory.put(struct_block(numba.typeof(runs), placed.values()))
+        address = self._card.put(struct_block(numba.typeof(runs), placed.values()))
 
         def read() -> None:
             for name in RESULTS:
-                self._memory.get(getattr(runs, name), placed[name][0])
+                self._card.get(getattr(runs, name), placed[name][0])
 
         return address, read
 

@@ -14,6 +14,7 @@ from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.extremes import start_extremes
 from cardan.engine.build.coordinates import Coordinate
 from cardan.engine.build.rewrite import pairs_of
+from cardan.engine.compiler.cuda import Card
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.compiler.lanes import W, lanes_handle
 from cardan.engine.interaction.states import QUATERNION_TOLERANCE
@@ -218,7 +219,8 @@ class _Worlds:
             raise ValueError(
                 f"on a GPU metrics must be numbers that need no summary of a world; {self._metrics}"
             )
-        gpu = Gpu(world, self.n_steps, float(self._simulation.options.time_step))
+        times = float(self._simulation.options.time_step), self.n_steps
+        gpu = Gpu(world, times, Card())
         left = np.zeros(self.n, np.int64)
         first = self._rows(slice(0, 1), velocity, left)
         size = min(gpu.capacity(sum(array.nbytes for array in first)), self.n)
