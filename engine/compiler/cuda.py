@@ -12,17 +12,18 @@ from cardan.engine.compiler.gpu import ENTRY, ptx_of
 THREADS = 64  # of a block
 
 
-class NoDevice(RuntimeError):
+class NoDeviceError(RuntimeError):
     """There is no card to run on; the message says what is missing."""
 
 
 def driver() -> Any:
-    """NVIDIA's bindings of the driver. Raises NoDevice, which says what is missing."""
+    """NVIDIA's bindings of the driver. Raises NoDeviceError, which says what is missing."""
     try:
         from cuda.bindings import driver as found
     except ImportError as error:
-        raise NoDevice(
-            f"device='gpu' needs the package cuda-bindings, which is missing: {INSTALL}"
+        raise NoDeviceError(
+            "device='gpu' needs the package cuda-bindings, which is missing: "
+            "pip install 'cardan[gpu]'"
         ) from error
     return found
 
@@ -31,26 +32,28 @@ class Card:
     """One card, in the primary context of this process."""
 
     def __init__(self, number: int = 0):
-        """Open it. Raises NoDevice where there is no driver or no card."""
+        """Open it. Raises NoDeviceError where there is no driver or no card."""
         self._driver = driver()
         try:
             self._call("cuInit", 0)
         except RuntimeError as error:
-            raise NoDevice(f"device='gpu' needs a driver of NVIDIA with a card: {error}") from error
+            raise NoDeviceError(
+                f"device='gpu' needs a driver of NVIDIA with a card: {error}"
+            ) from error
         if self._call("cuDeviceGetCount") <= number:
-            raise NoDevice(f"device='gpu' needs a card of NVIDIA; there is no number {number}")
+            raise NoDeviceError(f"device='gpu' needs a card of NVIDIA; there is no number {number}")
         device = self._call("cuDeviceGet", number)
         self.name = self._call("cuDeviceGetName", 128, device).split(b"\0")[0].decode()
         self._taken: list[int] = []
         self._call("cuCtxSetCurrent", self._call("cuDevicePrimaryCtxRetain", device))
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        """Call the driver. Raises NoDevice with its own words."""
+        """Call the driver. Raises NoDeviceError with its own words."""
         error, *found = getattr(self._driver, name)(*arguments)
         if int(error) != 0:
             _, text = self._driver.cuGetErrorString(error)
             told = text.decode() if text else str(error)
-            raise NoDevice(f"{name}: {told}")
+            raise NoDeviceError(f"{name}: {told}")
         return found[0] if found else None
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,17 +59,27 @@ class StateRollout:
     """Joint and axis of each column of the controls."""
 
 
+class RunOptions(TypedDict, total=False):
+    """How `rollout_states` runs worlds, and what it keeps of them."""
+
+    n_steps: int | None
+    """Steps; without it those of the scene's duration."""
+    every: int | None
+    """Steps between frames; without it only the start and the end are kept."""
+    limits: Limits | None
+    """What a scene may ask for."""
+    device: Literal["cpu", "gpu"]
+    """Where lanes are: "gpu" computes each world that lanes can compute in a thread of an NVIDIA
+    card, with the same bits; metrics are then numbers of energy, momentum, contacts and solver."""
+
+
 def rollout_states(
     scene: Scene | Mapping[str, Any] | str | bytes,
     q: ArrayLike | None = None,
     qd: ArrayLike | None = None,
     controls: ArrayLike | None = None,
     metrics: Sequence[str] = ("energy.final", "energy.max_relative_drift"),
-    *,
-    n_steps: int | None = None,
-    every: int | None = None,
-    limits: Limits | None = None,
-    device: Literal["cpu", "gpu"] = "cpu",
+    **options: Unpack[RunOptions],
 ) -> StateRollout:
     """Run n worlds of one scene from states of their own, with controls of their own.
 
@@ -86,18 +96,20 @@ def rollout_states(
         the scene.
     metrics: keys of the summary. Numbers of energy, momentum, contacts and solver cost nothing;
         any other key makes a summary of every world, about a millisecond each
-    n_steps: steps; without it those of the scene's duration
-    every: steps between frames; without it only the start and the end are kept
-    device: "gpu" computes each world that lanes can compute in a thread of an NVIDIA card, with
-        the same bits; metrics are then numbers of energy, momentum, contacts and solver
+    options: n_steps, every, limits, device, as in RunOptions
 
     Raises SceneInvalid, SceneError; ValueError for arrays that do not fit, for values that are not
     finite, for a metric that is no key of the summary, and on a GPU for one that needs a summary;
-    NoDevice where there is no card, or the package that finds it is missing.
+    NoDeviceError where there is no card, or the package that finds it is missing.
     """
+    unknown = options.keys() - RunOptions.__optional_keys__
+    if unknown:
+        raise TypeError(f"rollout_states has no {', '.join(sorted(unknown))}")
+    device = options.get("device", "cpu")
     if device not in ("cpu", "gpu"):
         raise ValueError(f"device must be 'cpu' or 'gpu', not {device!r}")
-    worlds = _Worlds(with_steps(scene_of(scene, limits), n_steps), q, qd, controls, metrics, every)
+    whole = with_steps(scene_of(scene, options.get("limits")), options.get("n_steps"))
+    worlds = _Worlds(whole, q, qd, controls, metrics, options.get("every"))
     worlds.run(device)
     return worlds.found()
 
@@ -214,7 +226,7 @@ class _Worlds:
         return left
 
     def _run_on_card(self, world: LaneWorld, velocity: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Returns which worlds were left (n,). Raises NoDevice, ValueError."""
+        """Returns which worlds were left (n,). Raises NoDeviceError, ValueError."""
         if self._known() is None:
             raise ValueError(
                 f"on a GPU metrics must be numbers that need no summary of a world; {self._metrics}"

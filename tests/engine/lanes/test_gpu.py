@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cardan.engine import NoDevice, rollout_states
+from cardan.engine import NoDeviceError, rollout_states
 from cardan.engine.compiler import cuda
 from cardan.engine.compiler.lanes import HAS_LANES
 from cardan.engine.runs import states
@@ -25,7 +25,7 @@ def missing() -> str:
     """Why nothing can run on a card here; "" where it can."""
     try:
         cuda.Card()
-    except NoDevice as error:
+    except NoDeviceError as error:
         return str(error)
     return ""
 
