@@ -41,7 +41,7 @@ def states_of(one: Scene, steps: int, count: int) -> tuple[dict[str, Any], Any, 
     scene = plain(one, steps)
     start = Simulation(load_scene(scene)).joint_state()
     qd = np.tile(start.qd, (count, 1))
-    return scene, start.q, qd + 0.1 * np.random.default_rng(1).standard_normal(qd.shape)
+    return scene, start.q, qd + 0.01 * np.random.default_rng(1).standard_normal(qd.shape)
 
 
 def timed(scene: dict[str, Any], q: Any, qd: Any, device: Any) -> tuple[StateRollout, float, float]:

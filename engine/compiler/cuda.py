@@ -62,12 +62,12 @@ class Card:
         error, free, _ = self._driver.cuMemGetInfo()
         return int(free) if int(error) == 0 else 0
 
-    def load(self, kernel: Any, arguments: tuple[Any, ...]) -> Any:
-        """A kernel for arguments of these types of Numba.
+    def load(self, kernel: Any, arguments: tuple[Any, ...], library: dict[str, Any]) -> Any:
+        """A kernel for arguments of these types of Numba, and the functions of the C library.
 
         LLVM compiles it once for these sources, the driver translates that once for this card.
         """
-        module = self._call("cuModuleLoadData", ptx_of(kernel, arguments).encode() + b"\0")
+        module = self._call("cuModuleLoadData", ptx_of(kernel, arguments, library).encode() + b"\0")
         return self._call("cuModuleGetFunction", module, ENTRY.encode())
 
     def room(self, size: int) -> int:

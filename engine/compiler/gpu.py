@@ -1,8 +1,7 @@
 """Kernels for a GPU: the IR of a kernel and all it calls, compiled by LLVM for NVIDIA's PTX.
 
 PTX is assembly that the driver translates for the card at hand. Nothing is contracted, reordered
-or flushed to zero, so that arithmetic has the bits of the processor. What the card has no exact
-instruction for (sine and cosine of huge angles) is NaN there.
+or flushed to zero, so that arithmetic has the bits of the processor.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from cardan.engine.compiler.linker import (
     check_symbols,
     hide_all_but,
     in_one,
-    is_ir_library,
-    needed_libraries,
     rare_collections,
 )
 from cardan.engine.compiler.structs import StructType
@@ -32,10 +29,8 @@ from cardan.engine.compiler.world_arrays import THIS_WORLD, WORLD, WorldArray
 ENTRY = "cardan_worlds"
 TRIPLE = "nvptx64-nvidia-cuda"
 PROCESSOR = "sm_75"  # Turing, 2018, and everything after it
-# functions of the processor's library that kernels call for huge angles only
-MISSING = ("sin", "cos")
-
-LIBRARY = {f"llvm.{name}" for name in ("sin", "cos", "tan", "exp", "log", "pow")}
+# functions for which LLVM has no instructions of a card
+UNKNOWN = {f"llvm.{name}" for name in ("sin", "cos", "tan", "exp", "log", "pow")}
 
 # the registers of a thread: its number in the block, number and size of the block
 THREAD = f"""
@@ -50,6 +45,16 @@ define i64 @{THIS_WORLD}() alwaysinline {{
   %world = add i32 %before, %lane
   %wide = zext i32 %world to i64
   ret i64 %wide
+}}
+"""
+FUNCTION = """
+declare i32 @"{symbol}"(ptr, ptr, double)
+define double @cardan_{name}(double %x) {{
+  %result = alloca double
+  %error = alloca ptr
+  %status = call i32 @"{symbol}"(ptr %result, ptr %error, double %x)
+  %value = load double, ptr %result
+  ret double %value
 }}
 """
 SQUARE_ROOT = """
@@ -97,23 +102,27 @@ def struct_block(struct_type: StructType, members: Any) -> NDArray[np.int64]:
     return np.array(words, np.int64)
 
 
-def kernel_module(kernel: Any, arguments: tuple[Any, ...]) -> tuple[Any, str]:
-    """All IR that a kernel needs, in one module, and the kernel's symbol there.
+def kernel_module(kernels: dict[Any, tuple[Any, ...]]) -> tuple[Any, list[str]]:
+    """All IR that kernels need, in one module, and the symbols of these kernels there.
 
-    arguments: types of Numba
+    kernels: types of arguments of each, as Numba's
     """
-    with rare_collections():
-        kernel.inner.compile(arguments)
-    result = kernel.inner.overloads[arguments]
-    own = result.library
-    modules = [own._get_module_for_linking()]
-    own._linking_libraries = dict.fromkeys(own.callees)
-    modules += [
-        one._get_module_for_linking() for one in needed_libraries(own) if is_ir_library(one)
-    ]
-    (module,) = in_one(modules)
+    libraries: dict[Any, None] = {}
+    symbols = []
+    for kernel, arguments in kernels.items():
+        with rare_collections():
+            kernel.inner.compile(arguments)
+        result = kernel.inner.overloads[arguments]
+        symbols.append(result.fndesc.llvm_func_name)
+        waiting = [result.library]
+        while waiting:
+            library = waiting.pop()
+            if library not in libraries:
+                libraries[library] = None
+                waiting.extend(library.callees)
+    (module,) = in_one([library._get_module_for_linking() for library in libraries])
     check_symbols(module)
-    return module, result.fndesc.llvm_func_name
+    return module, symbols
 
 
 def entry_of(name: str, arguments: tuple[Any, ...]) -> str:
@@ -162,34 +171,34 @@ def assembly_of(module: Any) -> str:
 
 def _is_known(name: str) -> bool:
     """Whether the code generator makes instructions of a function, and does not give up."""
-    return name.startswith("llvm.") and name.removesuffix(".f64") not in LIBRARY
+    return name.startswith("llvm.") and name.removesuffix(".f64") not in UNKNOWN
 
 
-def without_library(module: Any) -> Any:
-    """The module with NaN for sine and cosine of the processor's library."""
+def with_library(module: Any, symbols: dict[str, str]) -> Any:
+    """The module with kernels, by their symbols, in place of functions of the C library."""
     text = str(module)
-    for name in MISSING:
-        text = text.replace(f"@llvm.{name}.f64", f"@cardan_no_{name}")
+    for name in symbols:
+        text = text.replace(f"@llvm.{name}.f64", f"@cardan_{name}")
     module = llvm.parse_assembly(text)
-    for name in MISSING:
-        if any(f.name == f"cardan_no_{name}" for f in module.functions):
-            nan = "0x7FF8000000000000"
-            body = f"define double @cardan_no_{name}(double %x) alwaysinline {{ ret double {nan} }}"
-            module.link_in(llvm.parse_assembly(body))
+    for name, symbol in symbols.items():
+        module.link_in(llvm.parse_assembly(FUNCTION.format(name=name, symbol=symbol)))
     return module
 
 
-def ptx_of(kernel: Any, arguments: tuple[Any, ...]) -> str:
-    """PTX of a kernel and all it calls; its entry is ENTRY. Cached between processes."""
+def ptx_of(kernel: Any, arguments: tuple[Any, ...], library: dict[str, Any]) -> str:
+    """PTX of a kernel and all it calls; its entry is ENTRY. Cached between processes.
+
+    library: kernels in place of functions of the C library, by their names there
+    """
     name = f"{SOURCE_HASH}/{PROCESSOR}/{kernel.py_func.__qualname__}-{digest_of(arguments)}"
     for folder in folders():
         found = folder.read(name)
         if found is not None:
             return found.decode()
-    module, symbol = kernel_module(kernel, arguments)
-    module = without_library(module)
-    module.link_in(llvm.parse_assembly(entry_of(symbol, arguments)))
-    for text in (THREAD, SQUARE_ROOT):
+    functions = dict.fromkeys(library.values(), (types.float64,))
+    module, (symbol, *others) = kernel_module({kernel: arguments} | functions)
+    module = with_library(module, dict(zip(library, others, strict=True)))
+    for text in (entry_of(symbol, arguments), THREAD, SQUARE_ROOT):
         module.link_in(llvm.parse_assembly(text))
     hide_all_but(module, {ENTRY})
     made = assembly_of(module)

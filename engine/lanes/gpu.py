@@ -20,6 +20,7 @@ from cardan.engine.compiler.handles import HandleType, handle_type
 from cardan.engine.compiler.lanes import LANES
 from cardan.engine.compiler.structs import StructType
 from cardan.engine.compiler.world_arrays import TILE, WORLD, WorldArray
+from cardan.engine.lanes.library import LIBRARY
 from cardan.engine.lanes.many import run_world
 from cardan.engine.world.lanes import LaneWorld, WorldBlock, WorldRuns
 
@@ -46,7 +47,7 @@ class Gpu:
     def run(self, runs: WorldRuns) -> None:
         """Run worlds from start to end; not more than the first time."""
         if self._worlds is None:
-            self._kernel = self.card.load(run_world, argument_types(self._world, runs))
+            self._kernel = self.card.load(run_world, argument_types(self._world, runs), LIBRARY)
             self._worlds = Worlds(self._world, self.card, len(runs.q))
         kept = self.card.mark()
         address, read = self._worlds.put_runs(runs)
@@ -63,9 +64,8 @@ class Gpu:
 def argument_types(world: LaneWorld, runs: WorldRuns) -> tuple[Any, ...]:
     """Types of the arguments of `run_world`."""
     whole = in_worlds(handle_type(world).struct_type, COUNTERS)
-    block = StructType(WorldBlock, (WorldArray(WORLD, 1), types.Array(types.float64, 1, "C")))
     times = types.Tuple((types.float64, types.int64))
-    return HandleType(whole), HandleType(numba.typeof(runs)), HandleType(block), times
+    return HandleType(whole), HandleType(numba.typeof(runs)), HandleType(block_type()), times
 
 
 class Worlds:
@@ -74,31 +74,29 @@ class Worlds:
     def __init__(self, world: LaneWorld, card: Card, capacity: int):
         """Room for so many worlds that start with the numbers of the first lane of `world`."""
         self._card = card
-        self.start = np.concatenate([part.ravel() for part in _numbers(world)])
-        self.nitems = len(self.start)
+        own = own_arrays(world)
+        ends = np.cumsum([array.size for array in own.values()])
+        self.nitems = int(ends[-1])
+        self._first = dict(zip(own, (ends - [a.size for a in own.values()]).tolist(), strict=True))
         self._block = card.room(size_of(world, capacity))
-        self._next = 0
         typed = in_worlds(handle_type(world).struct_type, COUNTERS)
         self.handle = card.put(struct_block(typed, self._placed(world)))
-        whole = (self._block, self.nitems, (self.nitems,))
-        members = (whole, self._shared(self.start))
-        of = StructType(WorldBlock, (WorldArray(WORLD, 1), types.Array(types.float64, 1, "C")))
-        self.block = card.put(struct_block(of, members))
+        start = np.concatenate([first_lane(array).ravel() for array in own.values()])
+        members = (self._block, self.nitems, (self.nitems,)), self._shared(start)
+        self.block = card.put(struct_block(block_type(), members))
 
     def _shared(self, array: NDArray[Any]) -> tuple[int, int, tuple[int, ...]]:
         """What a struct has in place of an array that is the same in all worlds."""
         return self._card.put(np.ascontiguousarray(array)), array.size, array.shape
 
-    def _placed(self, one: Any, name: str = "") -> Any:
+    def _placed(self, one: Any) -> Any:
         """What a struct has in place of its arrays."""
         if isinstance(one, tuple):
-            members = zip(one._fields, one, strict=True)  # type: ignore[attr-defined]
-            return [self._placed(member, field) for field, member in members]
-        if not _is_own(one, name):
+            return [self._placed(member) for member in one]
+        first = self._first.get(one.ctypes.data)
+        if first is None:
             return self._shared(one)
-        address = self._block + 8 * TILE * self._next
-        self._next += one.size
-        return address, self.nitems, one.shape
+        return self._block + 8 * TILE * first, self.nitems, one.shape
 
     def put_runs(self, runs: WorldRuns) -> tuple[int, Callable[[], None]]:
         """Address of the runs on the card, and what copies their results back."""
@@ -112,21 +110,31 @@ class Worlds:
         return address, read
 
 
+def block_type() -> Any:
+    """Type of WorldBlock."""
+    return StructType(WorldBlock, (WorldArray(WORLD, 1), types.Array(types.float64, 1, "C")))
+
+
 def size_of(world: LaneWorld, capacity: int) -> int:
     """Bytes of the numbers of so many worlds."""
-    return 8 * TILE * -(-capacity // TILE) * sum(part.size for part in _numbers(world))
+    numbers = sum(array.size for array in own_arrays(world).values())
+    return 8 * TILE * -(-capacity // TILE) * numbers
 
 
-def _is_own(array: NDArray[Any], name: str) -> bool:
-    """Whether every world has this array for itself."""
-    return array.dtype == LANES or name in COUNTERS
-
-
-def _numbers(one: Any, name: str = "") -> list[NDArray[np.float64]]:
-    """Arrays that every world has, as they are in the first lane, in their order."""
+def own_arrays(one: Any, name: str = "") -> dict[int, NDArray[Any]]:
+    """Arrays that every world has for itself, by their address: some are in two structs."""
     if isinstance(one, tuple):
-        members = zip(one._fields, one, strict=True)  # type: ignore[attr-defined]
-        return [part for field, member in members for part in _numbers(member, field)]
-    if not _is_own(one, name):
-        return []
-    return [one["lane"][..., 0] if one.dtype == LANES else one.view(np.float64)]
+        found: dict[int, NDArray[Any]] = {}
+        for field, member in zip(one._fields, one, strict=True):  # type: ignore[attr-defined]
+            found |= own_arrays(member, field)
+        return found
+    is_own = one.size > 0 and (one.dtype == LANES or name in COUNTERS)
+    return {one.ctypes.data: one} if is_own else {}
+
+
+def first_lane(array: NDArray[Any]) -> NDArray[np.float64]:
+    """The numbers of the first world; of a counter: its bits."""
+    found: NDArray[np.float64] = (
+        array["lane"][..., 0] if array.dtype == LANES else array.view(np.float64)
+    )
+    return found

@@ -31,9 +31,9 @@ class Emulated:
         self._taken: list[NDArray[Any]] = []
         self._engine: Any = None
 
-    def load(self, kernel: Any, arguments: tuple[Any, ...]) -> Any:
-        """Compile a kernel for this processor."""
-        module, symbol = kernel_module(kernel, arguments)
+    def load(self, kernel: Any, arguments: tuple[Any, ...], library: dict[str, Any]) -> Any:
+        """Compile a kernel for this processor, which has a C library."""
+        module, (symbol,) = kernel_module({kernel: arguments})
         entry = entry_of(symbol, arguments).replace("ptx_kernel ", "")
         for text in (WORLD, entry):
             module.link_in(llvm.parse_assembly(text))
