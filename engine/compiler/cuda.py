@@ -7,8 +7,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.gpu import ENTRY, ptx_of
-
 THREADS = 64  # of a block
 
 
@@ -67,6 +65,9 @@ class Card:
 
         LLVM compiles it once for these sources, the driver translates that once for this card.
         """
+        # modes without lanes have none of it
+        from cardan.engine.compiler.gpu import ENTRY, ptx_of
+
         module = self._call("cuModuleLoadData", ptx_of(kernel, arguments, library).encode() + b"\0")
         return self._call("cuModuleGetFunction", module, ENTRY.encode())
 

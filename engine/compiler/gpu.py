@@ -15,7 +15,7 @@ from numba.core import types
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.cache import SOURCE_HASH, USER_CACHE, folders
-from cardan.engine.compiler.handles import HandleType
+from cardan.engine.compiler.handles import HandleType, handle_type
 from cardan.engine.compiler.ir_cache import digest_of
 from cardan.engine.compiler.linker import (
     check_symbols,
@@ -64,6 +64,21 @@ define double @sqrt(double %x) alwaysinline {
   ret double %root
 }
 """
+
+
+def type_of(whole: Any) -> Any:
+    """The type of a struct as it is."""
+    return handle_type(whole).struct_type
+
+
+def type_of_worlds(whole: Any, counters: Sequence[str] = ()) -> Any:
+    """The type of a struct whose record arrays have worlds last; counters as for in_worlds."""
+    return in_worlds(type_of(whole), counters)
+
+
+def entry_types(structs: Sequence[Any]) -> tuple[Any, ...]:
+    """Types of arguments: handles of structs, then a pair of a time step and a number of steps."""
+    return (*map(HandleType, structs), types.Tuple((types.float64, types.int64)))
 
 
 def in_worlds(numba_type: Any, counters: Sequence[str] = ()) -> Any:

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.cuda import Card
-from cardan.engine.compiler.gpu import in_worlds, struct_block
-from cardan.engine.compiler.handles import HandleType, handle_type
+from cardan.engine.compiler.gpu import entry_types, struct_block, type_of, type_of_worlds
 from cardan.engine.compiler.lanes import LANES
-from cardan.engine.compiler.structs import StructType
-from cardan.engine.compiler.world_arrays import TILE, WORLD, WorldArray
+from cardan.engine.compiler.world_arrays import TILE
+from cardan.engine.lanes.arrays import lane_array
 from cardan.engine.lanes.library import LIBRARY
 from cardan.engine.lanes.many import run_world
 from cardan.engine.world.lanes import LaneWorld, WorldBlock, WorldRuns
@@ -63,9 +60,7 @@ class Gpu:
 
 def argument_types(world: LaneWorld, runs: WorldRuns) -> tuple[Any, ...]:
     """Types of the arguments of `run_world`."""
-    whole = in_worlds(handle_type(world).struct_type, COUNTERS)
-    times = types.Tuple((types.float64, types.int64))
-    return HandleType(whole), HandleType(numba.typeof(runs)), HandleType(block_type()), times
+    return entry_types((type_of_worlds(world, COUNTERS), type_of(runs), block_type()))
 
 
 class Worlds:
@@ -79,7 +74,7 @@ class Worlds:
         self.nitems = int(ends[-1])
         self._first = dict(zip(own, (ends - [a.size for a in own.values()]).tolist(), strict=True))
         self._block = card.room(size_of(world, capacity))
-        typed = in_worlds(handle_type(world).struct_type, COUNTERS)
+        typed = type_of_worlds(world, COUNTERS)
         self.handle = card.put(struct_block(typed, self._placed(world)))
         start = np.concatenate([first_lane(array).ravel() for array in own.values()])
         members = (self._block, self.nitems, (self.nitems,)), self._shared(start)
@@ -101,7 +96,7 @@ class Worlds:
     def put_runs(self, runs: WorldRuns) -> tuple[int, Callable[[], None]]:
         """Address of the runs on the card, and what copies their results back."""
         placed = {name: self._shared(getattr(runs, name)) for name in WorldRuns._fields}
-        address = self._card.put(struct_block(numba.typeof(runs), placed.values()))
+        address = self._card.put(struct_block(type_of(runs), placed.values()))
 
         def read() -> None:
             for name in RESULTS:
@@ -112,7 +107,7 @@ class Worlds:
 
 def block_type() -> Any:
     """Type of WorldBlock."""
-    return StructType(WorldBlock, (WorldArray(WORLD, 1), types.Array(types.float64, 1, "C")))
+    return type_of_worlds(WorldBlock(lane_array((1,)), np.zeros(1)))
 
 
 def size_of(world: LaneWorld, capacity: int) -> int:

@@ -20,7 +20,6 @@ from cardan.engine.compiler.lanes import W, lanes_handle
 from cardan.engine.interaction.states import QUATERNION_TOLERANCE
 from cardan.engine.lanes.arrays import lane_world, own_rates, read_lane
 from cardan.engine.lanes.fits import fits
-from cardan.engine.lanes.gpu import Gpu
 from cardan.engine.lanes.many import run_worlds
 from cardan.engine.outputs.reports import account_of
 from cardan.engine.runs.variants import column, scene_of, unit_of, value_of
@@ -231,6 +230,9 @@ class _Worlds:
             raise ValueError(
                 f"on a GPU metrics must be numbers that need no summary of a world; {self._metrics}"
             )
+        # modes without lanes have none of it
+        from cardan.engine.lanes.gpu import Gpu
+
         times = float(self._simulation.options.time_step), self.n_steps
         gpu = Gpu(world, times, Card())
         left = np.zeros(self.n, np.int64)
