@@ -106,7 +106,7 @@ def test_a_metric_of_a_summary_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_options_are_checked() -> None:
     with pytest.raises(ValueError, match="device must be"):
-        rollout_states(double_pendulum(10), device="tpu")  # type: ignore[typeddict-item]
+        rollout_states(double_pendulum(10), device="tpu")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="no steps"):
         rollout_states(double_pendulum(10), steps=3)  # type: ignore[call-arg]
 
