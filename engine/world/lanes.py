@@ -135,5 +135,5 @@ class WorldRuns(NamedTuple):
 class WorldBlock(NamedTuple):
     """All numbers of a world where each thread has a world of its own (compiler/world_arrays.py)."""
 
-    all: NDArray  # (m,) any                 of which the arrays of LaneWorld are parts
-    start: NDArray  # (m,) any               their values at the start, the same in all worlds
+    all: NDArray  # (m,) kg, m, s, rad ...   of which the arrays of LaneWorld are parts
+    start: NDArray  # (m,) kg, m, s, rad ... their values at the start, the same in all worlds
