@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test contract fast pytest boundscheck plain check lint types contracts page-types browser \
-        chart bench bench-contacts bench-scaling bench-bulk bench-rollout bench-articulated bench-families algorithms formulations verify trust solvers lock \
+        chart bench bench-contacts bench-scaling bench-bulk bench-rollout bench-gpu bench-articulated bench-families algorithms formulations verify trust solvers lock \
         cluster-test manual image-steps image-lint wheel clean
 
 help: ## this list
@@ -150,6 +150,10 @@ bench-bulk: setup-test ## what a short run costs beyond its physics: alone, in a
 bench-rollout: setup-test ## worlds side by side, alone, and in MuJoCo's rollouts if it is installed
 	@$(BIN)/python -m benchmarks.rollout
 
+bench-gpu: setup-test ## worlds on an NVIDIA card, and on one core
+	@$(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r requirements-gpu.lock
+	@$(BIN)/python -m benchmarks.gpu
+
 bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
 	@$(BIN)/python -m benchmarks.articulated
 
@@ -190,6 +194,7 @@ lock: ## renew the lock files from pyproject.toml
 	  $(LOCK) -o requirements-cluster.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra manual -c requirements-cluster.lock -c requirements-test.lock \
 	  $(LOCK) -o requirements-manual.lock >/dev/null
+	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra gpu -c requirements.lock $(LOCK) -o requirements-gpu.lock >/dev/null
 	@# moto asks for an older python-dateutil than the service has
 	@grep -oE '^[a-z0-9.-]+==[^ ;]+' requirements-cluster.lock | grep -v python-dateutil >build/constraints.txt
 	@build/lock/bin/uv pip compile pyproject.toml --group build --group cluster-test --extra cluster --extra test \

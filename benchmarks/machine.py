@@ -27,7 +27,7 @@ def describe() -> dict[str, object]:
         "python": platform.python_version(),
         "engine": ENGINE_VERSION,
         "commit": _commit(),
-        "packages": {name: metadata.version(name) for name in PACKAGES},
+        "packages": {name: _version(name) for name in PACKAGES},
     }
 
 
@@ -35,6 +35,14 @@ def parent_and_time(pid: int) -> tuple[int, float]:
     """Parent of a process, and its processor time so far [s]. Raises OSError once it is gone."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return int(fields[1]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _version(package: str) -> str | None:
+    """None where it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _processor() -> str:

@@ -6,6 +6,7 @@ if __name__ != "cardan.engine":
 from cardan.engine.build.faults import SceneError
 from cardan.engine.build.masses import masses
 from cardan.engine.build.options import with_options
+from cardan.engine.compiler.cuda import NoDeviceError
 from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
@@ -24,6 +25,7 @@ __all__ = [
     "Choice",
     "Dynamics",
     "Failure",
+    "NoDeviceError",
     "Recording",
     "Rollout",
     "SceneError",

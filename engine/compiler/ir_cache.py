@@ -34,7 +34,7 @@ from cardan.engine.compiler.structs import has_lanes
 log = logging.getLogger("cardan.kernels")
 
 # the module that all kernels for lanes are compiled for
-LANES_ENTRY = "cardan.engine.lanes.step"
+LANES_ENTRY = "cardan.engine.lanes.many"
 
 
 @cache

@@ -45,8 +45,12 @@ if TYPE_CHECKING:
         """x with another number in one lane."""
         ...
 
-    def in_all_lanes(value: float) -> Any:
-        """The same number in every lane."""
+    def in_all_lanes(value: float, like: Any) -> Any:
+        """The same number in every lane of what `like` is: lanes, or an array of them."""
+        ...
+
+    def lanes_in(like: Any) -> int:
+        """How many worlds lanes, or the elements of an array of lanes, have."""
         ...
 
     def lanes_handle(whole: Any) -> Any:
@@ -59,7 +63,7 @@ elif not HAS_LANES:
         """Nothing is compiled for lanes here."""
         return kernel
 
-    select = any_of = lane_of = with_lane = in_all_lanes = lanes_handle = None
+    select = any_of = lane_of = with_lane = in_all_lanes = lanes_in = lanes_handle = None
 
 else:
     import operator
@@ -77,13 +81,14 @@ else:
     from cardan.engine.compiler.structs import StructType
 
     class LanesType(types.Type):
-        """One float64 of each of W worlds."""
+        """One float64 of each of `width` worlds."""
 
         is_lanes = True
 
-        def __init__(self):
-            """W is the same everywhere."""
-            super().__init__(f"Lanes{W}")
+        def __init__(self, width):
+            """W in a register; 1 where a thread has a world (world_arrays.py)."""
+            self.width = width
+            super().__init__(f"Lanes{width}")
 
         def can_convert_from(self, typing_context, other):
             """A number is the same in every lane."""
@@ -94,18 +99,24 @@ else:
             return self if isinstance(other, types.Number) else None
 
     class MaskType(types.Type):
-        """One truth value of each of W worlds."""
+        """One truth value of each of `width` worlds."""
 
         is_lanes = True
 
-        def __init__(self):
-            """W is the same everywhere."""
-            super().__init__(f"Mask{W}")
+        def __init__(self, width):
+            """As LanesType."""
+            self.width = width
+            super().__init__(f"Mask{width}")
 
-    LANES_TYPE, MASK_TYPE = LanesType(), MaskType()
-    VECTOR = ir.VectorType(ir.DoubleType(), W)
-    BITS = ir.VectorType(ir.IntType(1), W)
     INDEX = ir.IntType(32)
+
+    def vector(element, width):
+        """A vector of LLVM; of one element: the element."""
+        return element if width == 1 else ir.VectorType(element, width)
+
+    def is_scalar(value):
+        """Whether a value of LLVM is of one world."""
+        return not isinstance(value.type, ir.VectorType)
 
     @register_model(LanesType)
     class LanesModel(PrimitiveModel):
@@ -113,7 +124,7 @@ else:
 
         def __init__(self, manager, fe_type):
             """Value, argument and data are the same."""
-            super().__init__(manager, fe_type, VECTOR)
+            super().__init__(manager, fe_type, vector(ir.DoubleType(), fe_type.width))
 
     @register_model(MaskType)
     class MaskModel(PrimitiveModel):
@@ -121,19 +132,23 @@ else:
 
         def __init__(self, manager, fe_type):
             """Value, argument and data are the same."""
-            super().__init__(manager, fe_type, BITS)
+            super().__init__(manager, fe_type, vector(ir.IntType(1), fe_type.width))
 
     @lower_cast(types.Number, LanesType)
     def _cast(context, builder, found, wanted, value):
-        return _broadcast(builder, context.cast(builder, value, found, types.float64))
+        value = context.cast(builder, value, found, types.float64)
+        return _broadcast(builder, value, wanted.width)
 
-    def _broadcast(builder, value):
-        one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, INDEX(0))
-        order = ir.Constant(ir.VectorType(INDEX, W), [0] * W)
-        return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), order)
+    def _broadcast(builder, value, width):
+        if width == 1:
+            return value
+        undefined = ir.Constant(vector(value.type, width), ir.Undefined)
+        one = builder.insert_element(undefined, value, INDEX(0))
+        order = ir.Constant(ir.VectorType(INDEX, width), [0] * width)
+        return builder.shuffle_vector(one, undefined, order)
 
-    def _has_lanes_among(args):
-        return len(args) > 0 and any(isinstance(a, LanesType) for a in args)
+    def _lanes_among(args):
+        return next((a for a in args if isinstance(a, LanesType)), None)
 
     def _define(function, inplace, result, build):
         """Type and lower an operator of two numbers, of which at least one is lanes."""
@@ -141,8 +156,9 @@ else:
         class Typed(AbstractTemplate):
             def generic(self, args, kws):
                 numbers = all(isinstance(a, LanesType | types.Number) for a in args)
-                if len(args) == 2 and numbers and _has_lanes_among(args):
-                    return signature(result, LANES_TYPE, LANES_TYPE)
+                lanes = _lanes_among(args)
+                if len(args) == 2 and numbers and lanes is not None:
+                    return signature(result(lanes.width), lanes, lanes)
                 return None
 
         for one in (function, inplace) if inplace is not None else (function,):
@@ -158,14 +174,14 @@ else:
         def _arithmetic(builder, a, b, op=_build):
             return getattr(builder, op)(a, b)
 
-        _define(getattr(operator, _name), getattr(operator, f"i{_name}"), LANES_TYPE, _arithmetic)
+        _define(getattr(operator, _name), getattr(operator, f"i{_name}"), LanesType, _arithmetic)
 
     for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "==")):
 
         def _compare(builder, a, b, sign=_sign):
             return builder.fcmp_ordered(sign, a, b)
 
-        _define(getattr(operator, _name), None, MASK_TYPE, _compare)
+        _define(getattr(operator, _name), None, MaskType, _compare)
 
     for _name in ("and_", "or_"):
 
@@ -174,7 +190,7 @@ else:
 
             def generic(self, args, kws):
                 if len(args) == 2 and all(isinstance(a, MaskType) for a in args):
-                    return signature(MASK_TYPE, MASK_TYPE, MASK_TYPE)
+                    return signature(args[0], *args)
                 return None
 
         infer_global(_MaskOperator.key)(_MaskOperator)
@@ -190,20 +206,21 @@ else:
             key = function
 
             def generic(self, args, kws):
-                if len(args) == 1 and args[0] == argument:
-                    return signature(argument, argument)
+                if len(args) == 1 and isinstance(args[0], argument):
+                    return signature(args[0], args[0])
                 return None
 
         infer_global(function)(Typed)
 
-        @lower_builtin(function, type(argument))
+        @lower_builtin(function, argument)
         def _lower(context, builder, signature, args):
             return build(builder, *args)
 
     def _vector_call(name):
         def build(builder, x):
-            function_type = ir.FunctionType(VECTOR, [VECTOR])
-            intrinsic_name = f"llvm.{name}.v{W}f64"
+            function_type = ir.FunctionType(x.type, [x.type])
+            of = "f64" if is_scalar(x) else f"v{x.type.count}f64"
+            intrinsic_name = f"llvm.{name}.{of}"
             function = cgutils.get_or_insert_function(builder.module, function_type, intrinsic_name)
             return builder.call(function, [x])
 
@@ -211,11 +228,11 @@ else:
 
     import math
 
-    _define_unary(abs, LANES_TYPE, _vector_call("fabs"))
-    _define_unary(math.sqrt, LANES_TYPE, _vector_call("sqrt"))
-    _define_unary(math.floor, LANES_TYPE, _vector_call("floor"))
-    _define_unary(operator.neg, LANES_TYPE, lambda builder, x: builder.fneg(x))
-    _define_unary(operator.invert, MASK_TYPE, lambda builder, x: builder.not_(x))
+    _define_unary(abs, LanesType, _vector_call("fabs"))
+    _define_unary(math.sqrt, LanesType, _vector_call("sqrt"))
+    _define_unary(math.floor, LanesType, _vector_call("floor"))
+    _define_unary(operator.neg, LanesType, lambda builder, x: builder.fneg(x))
+    _define_unary(operator.invert, MaskType, lambda builder, x: builder.not_(x))
 
     @intrinsic
     def select(context, mask, a, b):
@@ -224,44 +241,63 @@ else:
         def codegen(context, builder, signature, args):
             return builder.select(*args)
 
-        return LANES_TYPE(MASK_TYPE, LANES_TYPE, LANES_TYPE), codegen
+        lanes = LanesType(mask.width)
+        return lanes(mask, lanes, lanes), codegen
 
     @intrinsic
     def any_of(context, mask):
         """Whether mask is true in any lane."""
 
         def codegen(context, builder, signature, args):
-            whole = builder.bitcast(args[0], ir.IntType(W))
-            return builder.icmp_unsigned("!=", whole, ir.IntType(W)(0))
+            if is_scalar(args[0]):
+                return args[0]
+            bits = ir.IntType(mask.width)
+            return builder.icmp_unsigned("!=", builder.bitcast(args[0], bits), bits(0))
 
-        return types.boolean(MASK_TYPE), codegen
+        return types.boolean(mask), codegen
 
     @intrinsic
     def lane_of(context, x, lane):
         """The number in one lane."""
 
         def codegen(context, builder, signature, args):
+            if is_scalar(args[0]):
+                return args[0]
             return builder.extract_element(args[0], builder.trunc(args[1], INDEX))
 
-        return types.float64(LANES_TYPE, types.int64), codegen
+        return types.float64(x, types.int64), codegen
 
     @intrinsic
     def with_lane(context, x, lane, value):
         """x with another number in one lane."""
 
         def codegen(context, builder, signature, args):
+            if is_scalar(args[0]):
+                return args[2]
             return builder.insert_element(args[0], args[2], builder.trunc(args[1], INDEX))
 
-        return LANES_TYPE(LANES_TYPE, types.int64, types.float64), codegen
+        return x(x, types.int64, types.float64), codegen
 
     @intrinsic
-    def in_all_lanes(context, value):
-        """The same number in every lane."""
+    def in_all_lanes(context, value, like):
+        """The same number in every lane of what `like` is: lanes, or an array of them."""
 
         def codegen(context, builder, signature, args):
-            return _broadcast(builder, args[0])
+            return _broadcast(builder, args[0], signature.return_type.width)
 
-        return LANES_TYPE(types.float64), codegen
+        return _lanes_of(like)(types.float64, like), codegen
+
+    @intrinsic
+    def lanes_in(context, like):
+        """How many worlds lanes, or the elements of an array of lanes, have."""
+
+        def codegen(context, builder, signature, args):
+            return ir.IntType(64)(_lanes_of(like).width)
+
+        return types.int64(like), codegen
+
+    def _lanes_of(like):
+        return like.dtype if isinstance(like, types.Array) else like
 
     def in_lanes(numba_type):
         """The type of a struct whose record arrays are arrays of lanes."""
@@ -269,7 +305,7 @@ else:
             members = tuple(in_lanes(member) for member in numba_type.members.values())
             return StructType(numba_type.instance_class, members)
         if isinstance(numba_type, types.Array) and isinstance(numba_type.dtype, types.Record):
-            return types.Array(LANES_TYPE, numba_type.ndim, numba_type.layout)
+            return types.Array(LanesType(W), numba_type.ndim, numba_type.layout)
         return numba_type
 
     def lanes_handle(whole):

@@ -22,11 +22,11 @@ from cardan.engine.bodies import forces, gyroscopic
 from cardan.engine.bodies.forces import elastic_energy, load_gravity
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import (
-    W,
     any_of,
     in_all_lanes,
     lane_form_of,
     lane_of,
+    lanes_in,
     select,
     with_lane,
 )
@@ -81,7 +81,7 @@ def sine_cosine(x: Lanes) -> tuple[Lanes, Lanes]:
     s, c = select(opposite, -s, s), select(opposite, -c, c)
     far = ~(abs(x) < MANY_TURNS)
     if any_of(far):
-        for lane in range(W):
+        for lane in range(lanes_in(x)):
             one = lane_of(x, lane)
             if not abs(one) < MANY_TURNS:
                 s = with_lane(s, lane, math.sin(one))
@@ -100,7 +100,7 @@ def exponential_of_lanes(phi: Vec3) -> Quaternion:
     c = 1.0 - z * 0.5 * (1.0 - z * (1.0 / 12.0) * (1.0 - z * (1.0 / 30.0) * c))
     q = (c, s * phi[0], s * phi[1], s * phi[2])
     if any_of(~(angle2 < SMALL * SMALL)):
-        for lane in range(W):
+        for lane in range(lanes_in(angle2)):
             one = exponential((lane_of(phi[0], lane), lane_of(phi[1], lane), lane_of(phi[2], lane)))
             q = (
                 with_lane(q[0], lane, one[0]),
@@ -133,7 +133,7 @@ def mean_velocity_of_lanes(w: Vec3, v: Vec3, h: float) -> Vec3:
     loss = (0.25 * h * h) * (1.0 / 6.0 - x2 / 120.0)
     mean = add_scaled(scale(shrunk, v), loss * dot(w, v), w)
     if any_of(~(x2 < 1e-6)):
-        for lane in range(W):
+        for lane in range(lanes_in(x2)):
             w_one = (lane_of(w[0], lane), lane_of(w[1], lane), lane_of(w[2], lane))
             v_one = (lane_of(v[0], lane), lane_of(v[1], lane), lane_of(v[2], lane))
             one = mean_velocity(w_one, v_one, h)
@@ -175,7 +175,7 @@ def is_predicted(tree: Tree, work: TreeWork, qd: NDArray, t: int, h: float) -> M
     Writes  work.mean: rates at half of h, for qdd
     """
     first, end = tree.v_start[tree.start[t]], tree.v_start[tree.start[t + 1]]
-    missed, size = in_all_lanes(0.0), in_all_lanes(0.0)
+    missed, size = in_all_lanes(0.0, qd), in_all_lanes(0.0, qd)
     for k in range(first, end):
         mean = qd[k] + 0.5 * h * work.qdd[k]
         miss = mean - work.mean[k]

@@ -70,7 +70,8 @@ def write_motor(world: LaneWorld, k: int, h: float, middle: float) -> None:
     Writes  kick.motor_gain, motor_push
     """
     drives, kick = world.model.drives, world.work.kick
-    kick.motor_gain[k], kick.motor_push[k] = in_all_lanes(0.0), in_all_lanes(0.0)
+    zero = in_all_lanes(0.0, kick.gain)
+    kick.motor_gain[k], kick.motor_push[k] = zero, zero
     if drives.motor_kind[k] == MOTOR_FORCE:
         kick.motor_push[k] = -h * target_of(drives, k, middle)
     elif drives.motor_kind[k] == MOTOR_POSITION:
@@ -117,8 +118,9 @@ def write_drives(world: LaneWorld, h: float) -> None:
     """
     drives, kick, tree = world.model.drives, world.work.kick, world.model.tree
     middle = float(world.state.step[0]) * h + 0.5 * h
+    zero = in_all_lanes(0.0, kick.gain)
     for k in range(drives.driven.shape[0]):
-        kick.gain[k], kick.push[k] = in_all_lanes(0.0), in_all_lanes(0.0)
+        kick.gain[k], kick.push[k] = zero, zero
         if drives.driven[k] == 1:
             write_motor(world, k, h, middle)
             kick.gain[k], kick.push[k] = kick.motor_gain[k], kick.motor_push[k]

@@ -11,7 +11,15 @@ from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.energy import potential_energy, whole_motion
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.lanes import W, any_of, in_all_lanes, lane_of, with_lane
+from cardan.engine.compiler.lanes import (
+    W,
+    any_of,
+    in_all_lanes,
+    lane_of,
+    lanes_in,
+    with_lane,
+)
+from cardan.engine.compiler.world_arrays import this_world
 from cardan.engine.lanes.step import step
 from cardan.engine.trees.articulated_inertia import turn_inertia
 from cardan.engine.trees.body_sync import (
@@ -20,7 +28,7 @@ from cardan.engine.trees.body_sync import (
     write_joint_coordinates,
 )
 from cardan.engine.trees.kinematics import move_node, place_node
-from cardan.engine.world.lanes import LaneState, LaneWorld, WorldRuns
+from cardan.engine.world.lanes import LaneState, LaneWorld, WorldBlock, WorldRuns
 from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, FIRST_MOMENTUM
 
 
@@ -34,16 +42,16 @@ def row_of(runs: WorldRuns, first: int, lane: int) -> int:
 def clear_run(state: LaneState, runs: WorldRuns) -> None:
     """What all worlds start with: no steps, nothing booked, the records of the start."""
     state.step[0] = 0
-    state.left[0] = in_all_lanes(0.0)
+    state.left[0] = in_all_lanes(0.0, state.left)
     for k in range(state.extremes.shape[0]):
-        state.extremes[k] = in_all_lanes(runs.extremes[k])
+        state.extremes[k] = in_all_lanes(runs.extremes[k], state.left)
     for k in range(state.ledger.shape[0]):
-        state.ledger[k] = in_all_lanes(0.0)
+        state.ledger[k] = in_all_lanes(0.0, state.left)
     for k in range(state.momentum_in.shape[0]):
-        state.momentum_in[k] = in_all_lanes(0.0)
+        state.momentum_in[k] = in_all_lanes(0.0, state.left)
     for i in range(state.tree_bias_acceleration.shape[0]):
         for k in range(state.tree_bias_acceleration.shape[1]):
-            state.tree_bias_acceleration[i, k] = in_all_lanes(0.0)
+            state.tree_bias_acceleration[i, k] = in_all_lanes(0.0, state.left)
 
 
 @kernel
@@ -54,7 +62,7 @@ def begin(world: LaneWorld, runs: WorldRuns, first: int) -> None:
     """
     state, tree, work = world.state, world.model.tree, world.work.tree
     clear_run(state, runs)
-    for lane in range(W):
+    for lane in range(lanes_in(state.left)):
         row = row_of(runs, first, lane)
         for k in range(state.tree_q.shape[0]):
             state.tree_q[k] = with_lane(state.tree_q[k], lane, runs.q[row, k])
@@ -84,7 +92,7 @@ def command(world: LaneWorld, runs: WorldRuns, first: int, t: int) -> None:
     target = world.model.drives.command
     for m in range(runs.velocity.shape[0]):
         k = runs.velocity[m]
-        for lane in range(W):
+        for lane in range(lanes_in(target)):
             row = row_of(runs, first, lane)
             target[k] = with_lane(target[k], lane, runs.controls[row, t, m])
 
@@ -96,7 +104,7 @@ def keep(world: LaneWorld, runs: WorldRuns, first: int, frame: int) -> None:
     Writes  runs.kept_q, kept_qd
     """
     state = world.state
-    for lane in range(min(W, runs.q.shape[0] - first)):
+    for lane in range(min(lanes_in(state.left), runs.q.shape[0] - first)):
         for k in range(state.tree_q.shape[0]):
             runs.kept_q[first + lane, frame, k] = lane_of(state.tree_q[k], lane)
         for k in range(state.tree_qd.shape[0]):
@@ -112,7 +120,7 @@ def end(world: LaneWorld, runs: WorldRuns, first: int) -> None:
     model, state = world.model, world.state
     kinetic, _, _ = whole_motion(model, state)
     potential = potential_energy(model, state)
-    for lane in range(min(W, runs.q.shape[0] - first)):
+    for lane in range(min(lanes_in(state.left), runs.q.shape[0] - first)):
         for k in range(LIMITS):
             runs.records[first + lane, k] = lane_of(state.extremes[k], lane)
         for k in range(state.ledger.shape[0]):
@@ -153,3 +161,23 @@ def run_worlds(handle: LaneWorld, rows: WorldRuns, h: float, n_steps: int) -> No
     world, runs = struct_of(handle), struct_of(rows)
     for first in range(0, runs.q.shape[0], W):
         run_group(world, runs, first, h, n_steps)
+
+
+@kernel
+def run_world(
+    handle: LaneWorld, rows: WorldRuns, block: WorldBlock, times: tuple[float, int]
+) -> None:
+    """Advance the world of this thread from its start to its end: what a thread of a GPU does.
+
+    block   all numbers of the world, and their values at the start
+    times   time step [s], number of steps; otherwise as run_worlds
+
+    Writes  runs
+    Check   tests/engine/lanes/test_gpu.py
+    """
+    world, runs, numbers = struct_of(handle), struct_of(rows), struct_of(block)
+    first = this_world()
+    if first < runs.q.shape[0]:
+        for k in range(numbers.start.shape[0]):
+            numbers.all[k] = in_all_lanes(numbers.start[k], numbers.all)
+        run_group(world, runs, first, times[0], times[1])

@@ -223,7 +223,7 @@ def leave_if_bad(world: LaneWorld) -> None:
     """Worlds with a value that is not finite are left."""
     state = world.state
     for i in range(state.p_WB.shape[0]):
-        total = in_all_lanes(0.0)
+        total = in_all_lanes(0.0, state.left)
         for k in range(3):
             total += abs(state.p_WB[i, k]) + abs(state.v_WB_W[i, k]) + abs(state.w_WB_W[i, k])
             total += abs(state.q_WB[i, k])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,20 +14,27 @@ from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.extremes import start_extremes
 from cardan.engine.build.coordinates import Coordinate
 from cardan.engine.build.rewrite import pairs_of
+from cardan.engine.compiler.cuda import Card
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.compiler.lanes import W, lanes_handle
-from cardan.engine.interaction.states import QUATERNION_TOLERANCE
 from cardan.engine.lanes.arrays import lane_world, own_rates, read_lane
 from cardan.engine.lanes.fits import fits
 from cardan.engine.lanes.many import run_worlds
 from cardan.engine.outputs.reports import account_of
+from cardan.engine.runs.state_arrays import (
+    Array,
+    checked,
+    count_of,
+    frames_of,
+    parts,
+    spread,
+    with_unit_quaternions,
+)
 from cardan.engine.runs.variants import column, scene_of, unit_of, value_of
 from cardan.engine.simulation import Simulation
-from cardan.engine.world.lanes import WorldRuns
+from cardan.engine.world.lanes import LaneWorld, WorldRuns
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.schemas import Limits, Scene
-
-Array = NDArray[np.float64]
 
 # worlds of one call of a kernel: an interrupt waits for them
 CHUNK = 256
@@ -49,11 +57,25 @@ class StateRollout:
     status: NDArray[np.str_]
     """(n,): succeeded or failed."""
     in_lanes: int
-    """Worlds that were computed side by side; the rest ran alone."""
+    """Worlds that were computed side by side, in lanes or on a GPU; the rest ran alone."""
     coordinates: tuple[Coordinate, ...]
     """Which motion is where in q and qd."""
     motors: tuple[tuple[str, int], ...]
     """Joint and axis of each column of the controls."""
+
+
+class RunOptions(TypedDict, total=False):
+    """How `rollout_states` runs worlds, and what it keeps of them."""
+
+    n_steps: int | None
+    """Steps; without it those of the scene's duration."""
+    every: int | None
+    """Steps between frames; without it only the start and the end are kept."""
+    limits: Limits | None
+    """What a scene may ask for."""
+    device: Literal["cpu", "gpu"]
+    """Where lanes are: "gpu" computes each world that lanes can compute in a thread of an NVIDIA
+    card, with the same bits; metrics are then numbers of energy, momentum, contacts and solver."""
 
 
 def rollout_states(
@@ -62,10 +84,7 @@ def rollout_states(
     qd: ArrayLike | None = None,
     controls: ArrayLike | None = None,
     metrics: Sequence[str] = ("energy.final", "energy.max_relative_drift"),
-    *,
-    n_steps: int | None = None,
-    every: int | None = None,
-    limits: Limits | None = None,
+    **options: Unpack[RunOptions],
 ) -> StateRollout:
     """Run n worlds of one scene from states of their own, with controls of their own.
 
@@ -82,14 +101,21 @@ def rollout_states(
         the scene.
     metrics: keys of the summary. Numbers of energy, momentum, contacts and solver cost nothing;
         any other key makes a summary of every world, about a millisecond each
-    n_steps: steps; without it those of the scene's duration
-    every: steps between frames; without it only the start and the end are kept
+    options: n_steps, every, limits, device, as in RunOptions
 
     Raises SceneInvalid, SceneError; ValueError for arrays that do not fit, for values that are not
-    finite, and for a metric that is no key of the summary.
+    finite, for a metric that is no key of the summary, and on a GPU for one that needs a summary;
+    NoDeviceError where there is no card, or the package that finds it is missing.
     """
-    worlds = _Worlds(with_steps(scene_of(scene, limits), n_steps), q, qd, controls, metrics, every)
-    worlds.run()
+    unknown = options.keys() - RunOptions.__optional_keys__
+    if unknown:
+        raise TypeError(f"rollout_states has no {', '.join(sorted(unknown))}")
+    device = options.get("device", "cpu")
+    if device not in ("cpu", "gpu"):
+        raise ValueError(f"device must be 'cpu' or 'gpu', not {device!r}")
+    whole = with_steps(scene_of(scene, options.get("limits")), options.get("n_steps"))
+    worlds = _Worlds(whole, q, qd, controls, metrics, options.get("every"))
+    worlds.run(device)
     return worlds.found()
 
 
@@ -163,42 +189,66 @@ class _Worlds:
 
     # ------------------------------------------------------------------ running
 
-    def run(self) -> None:
+    def run(self, device: str) -> None:
         """Run all worlds, side by side where that is possible."""
         one = self._simulation
         alone = np.arange(self.n)
         if self._is_tree and fits(one.scene, one.model, one.options):
-            alone = np.flatnonzero(self._run_in_lanes())
+            side_by_side = self._run_on_card if device == "gpu" else self._run_in_lanes
+            alone = np.flatnonzero(side_by_side(*self._lanes()))
         self._in_lanes = self.n - len(alone)
         for row in alone:
             self._run_alone(int(row))
 
-    def _run_in_lanes(self) -> NDArray[np.int64]:
-        """Returns which worlds were left (n,)."""
-        one, h = self._simulation, float(self._simulation.options.time_step)
+    def _lanes(self) -> tuple[LaneWorld, NDArray[np.int64]]:
+        """The world in all lanes, and the generalised velocities of motors that have controls."""
+        one = self._simulation
         world = lane_world(one.model, one.state)
-        handle, drives = lanes_handle(world), world.model.drives
         rates = {(j, axis): k for k, _, j, axis in own_rates(one.model.tree)}
         velocity = np.array([rates[int(j), int(axis)] for j, axis in self._motors], np.int64)
-        if self._controls.shape[1]:
-            drives.commanded[velocity] = 1
-        else:
+        if not self._controls.shape[1]:
             velocity = velocity[:0]
+        world.model.drives.commanded[velocity] = 1
+        return world, velocity
+
+    def _run_in_lanes(self, world: LaneWorld, velocity: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns which worlds were left (n,)."""
+        one, h = self._simulation, float(self._simulation.options.time_step)
+        handle = lanes_handle(world)
         left = np.zeros(self.n, np.int64)
         known = self._known()
-        size = CHUNK if known is not None else W
-        for first in range(0, self.n, size):
-            part = slice(first, min(first + size, self.n))
+        for part in parts(self.n, CHUNK if known is not None else W):
             runs = self._rows(part, velocity, left)
             run_worlds(handle, handle_of(runs), h, self.n_steps)
             if known is not None:
                 self._read_numbers(part, runs)
                 continue
-            for lane in range(part.stop - first):
-                if not left[first + lane]:
+            for lane in range(part.stop - part.start):
+                if not left[part.start + lane]:
                     read_lane(world, lane, one.state, h)
-                    self._read_summary(first + lane)
+                    self._read_summary(part.start + lane)
         one.reset()
+        return left
+
+    def _run_on_card(self, world: LaneWorld, velocity: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns which worlds were left (n,). Raises NoDeviceError, ValueError."""
+        if self._known() is None:
+            raise ValueError(
+                f"on a GPU metrics must be numbers that need no summary of a world; {self._metrics}"
+            )
+        # modes without lanes have none of it
+        from cardan.engine.lanes.gpu import Gpu
+
+        times = float(self._simulation.options.time_step), self.n_steps
+        gpu = Gpu(world, times, Card())
+        left = np.zeros(self.n, np.int64)
+        first = self._rows(slice(0, 1), velocity, left)
+        size = min(gpu.capacity(sum(array.nbytes for array in first)), self.n)
+        with closing(gpu):
+            for part in parts(self.n, size):
+                runs = self._rows(part, velocity, left)
+                gpu.run(runs)
+                self._read_numbers(part, runs)
         return left
 
     def _rows(self, part: slice, velocity: NDArray[np.int64], left: NDArray[np.int64]) -> WorldRuns:
@@ -300,77 +350,6 @@ class _Worlds:
             coordinates=one.coordinates,
             motors=tuple((one.joint_names[j], int(axis)) for j, axis in self._motors),
         )
-
-
-def frames_of(n_steps: int, every: int | None) -> NDArray[np.int64]:
-    """Steps after which frames are kept: 0, every so many, and the last. Raises ValueError."""
-    if every is not None and every < 1:
-        raise ValueError(f"`every` must be at least 1, not {every}")
-    return np.union1d(np.arange(0, n_steps, every or n_steps), [n_steps]).astype(np.int64)
-
-
-def checked(given: ArrayLike | None, what: str, shape: tuple[int, ...]) -> Array | None:
-    """An array of finite numbers whose last axes have this shape, -1 for any length, or with one
-    axis of worlds before them. Raises ValueError.
-    """
-    if given is None:
-        return None
-    array = np.ascontiguousarray(given, dtype=np.float64)
-    axes = len(shape)
-    fits_in = array.ndim in (axes, axes + 1) and all(
-        wanted in (-1, found) for wanted, found in zip(shape, array.shape[-axes:], strict=True)
-    )
-    if not fits_in:
-        wanted = ", ".join("t" if length == -1 else str(length) for length in shape)
-        raise ValueError(
-            f"{what} must have the shape ({wanted}) or (n, {wanted}), not {array.shape}"
-        )
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        raise ValueError(f"{what}{bad[0].tolist()} is not finite: {array[tuple(bad[0])]}")
-    return array
-
-
-def count_of(given: Mapping[str, Array | None]) -> int:
-    """Number of worlds: of all arrays that have an axis for them. Raises ValueError."""
-    axes = {"q": 1, "qd": 1, "controls": 2}
-    counts = {
-        name: len(array)
-        for name, array in given.items()
-        if array is not None and array.ndim > axes[name]
-    }
-    if len(set(counts.values())) > 1:
-        told = ", ".join(f"{name}: {n}" for name, n in counts.items())
-        raise ValueError(f"arrays must be of the same number of worlds; found {told}")
-    n = next(iter(counts.values()), 1)
-    if n == 0:
-        raise ValueError("a rollout needs at least one world")
-    return n
-
-
-def spread(given: Array | None, instead: Array, n: int, axes: int) -> Array:
-    """One row for each of n worlds."""
-    array = instead if given is None else given
-    rows = array if array.ndim > axes else np.broadcast_to(array, (n, *array.shape))
-    return np.ascontiguousarray(rows)
-
-
-def with_unit_quaternions(q: Array, coordinates: Sequence[Coordinate]) -> Array:
-    """Coordinates whose quaternions have length 1. Raises ValueError where they are far from it."""
-    found = q.copy()
-    for motion in coordinates:
-        if motion.motion not in ("ball", "free"):
-            continue
-        part = slice(motion.q[1] - 4, motion.q[1])
-        length = np.linalg.norm(found[..., part], axis=-1)
-        if (np.abs(length - 1.0) > QUATERNION_TOLERANCE).any():
-            raise ValueError(
-                f"the quaternions q[..., {part.start}:{part.stop}] of '{motion.body}' must have "
-                f"length 1 within {QUATERNION_TOLERANCE}; found {length.min():.6g} to "
-                f"{length.max():.6g}"
-            )
-        found[..., part] /= length[..., None]
-    return found
 
 
 def _number(value: Any) -> Any:

@@ -129,3 +129,11 @@ class WorldRuns(NamedTuple):
     ledger: NDArray  # (n, 8) J              at the end
     energy: NDArray  # (n, 2) J              kinetic and potential at the end
     left: NDArray  # (n,) int64              1: the world needs what lanes cannot do
+
+
+@struct
+class WorldBlock(NamedTuple):
+    """All numbers of a world where each thread has a world of its own (compiler/world_arrays.py)."""
+
+    all: NDArray  # (m,) kg, m, s, rad ...   of which the arrays of LaneWorld are parts
+    start: NDArray  # (m,) kg, m, s, rad ... their values at the start, the same in all worlds

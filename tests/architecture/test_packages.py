@@ -15,6 +15,7 @@ OWN = {"cardan", "cardan_client", "docs", "tests", "benchmarks"}
 # imported by another name than the one they are installed by, or pinned by the one they belong to
 DISTRIBUTION = {
     "yaml": "pyyaml",
+    "cuda": "cuda-bindings",
     "pydantic_core": "pydantic",
     "llvmlite": "numba",
     "mujoco": "mujoco-core",
@@ -58,11 +59,12 @@ def imported(*tops: str) -> set[str]:
 
 def test_what_is_imported_is_asked_for() -> None:
     optional = EXTRAS["meshes"] | EXTRAS["import"] | EXTRAS["cluster"] | EXTRAS["telemetry"]
+    optional |= EXTRAS["gpu"]
     assert imported("schemas", "engine", "service") - RUNTIME - optional == set()
 
 
 def test_what_is_asked_for_is_imported() -> None:
-    assert EXTRAS["meshes"] - imported("engine") == set()
+    assert (EXTRAS["meshes"] | EXTRAS["gpu"]) - imported("engine") == set()
     # pycollada is what trimesh reads COLLADA with
     assert EXTRAS["import"] - imported("service") - {"pycollada"} == set()
     # psycopg is what SQLAlchemy speaks to PostgreSQL with
@@ -85,6 +87,7 @@ def test_tests_import_what_the_test_extra_brings() -> None:
         ),
         ("requirements-manual.lock", RUNTIME | EXTRAS["manual"]),
         ("requirements-robots.lock", RUNTIME | EXTRAS["import"] | EXTRAS["robots"]),
+        ("requirements-gpu.lock", RUNTIME | EXTRAS["import"] | EXTRAS["gpu"]),
         ("requirements-cluster.lock", RUNTIME | EXTRAS["import"] | EXTRAS["cluster"]),
         ("requirements-cluster-test.lock", RUNTIME | EXTRAS["cluster"] | EXTRAS["test"] | {"moto"}),
     ],
@@ -101,9 +104,11 @@ def test_locks_agree() -> None:
         # a package that is for one platform here may be for all there
         return {name_of(line): line.split(" ;")[0] for line in found}
 
-    run, test, robots, cluster, manual = (
-        pins(f"requirements{part}.lock") for part in ("", "-test", "-robots", "-cluster", "-manual")
+    run, test, robots, cluster, manual, gpu = (
+        pins(f"requirements{part}.lock")
+        for part in ("", "-test", "-robots", "-cluster", "-manual", "-gpu")
     )
+    assert {name: pin for name, pin in run.items() if gpu.get(name, pin) != pin} == {}
     # the manual is built by the packages of the image
     assert {name: pin for name, pin in manual.items() if cluster.get(name, pin) != pin} == {}
     assert run.items() <= test.items()
