@@ -41,6 +41,8 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import SHARP, shape_operator
 from cardan.engine.constraints.limits import BOUNCE_SPEED
 from cardan.engine.constraints.soft_stops import is_soft_stop
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.quaternion import load4, rotate_back
 from cardan.engine.spatial.vec3 import (
     ZERO3,
     Vec3,
@@ -62,6 +64,8 @@ from cardan.engine.world.world import World
 # change of velocity by a rebound, over the largest speed of the body, from which on it matters what
 # a law of restitution makes of it
 PASSED_ON = 0.1
+# share of the largest friction up to which it stops the sliding in an impact
+STICKS = 0.999
 POISSON, PROPAGATING = int(RestitutionLaw.POISSON), int(RestitutionLaw.PROPAGATING)
 
 
@@ -192,6 +196,42 @@ def mark_errors(world: World, c: int, time: float) -> None:
 
 
 @kernel
+def mark_levers(world: World, c: int) -> None:
+    """Friction of an impact that comes while a gap g is open has the wrong lever arms.
+
+    The point of the contact lies in the middle of the gap, g/2 off the surface of each body. Where
+    friction stops the sliding, its impulse is u/(1/m + r^2/I), r the arm along the normal:
+
+        dP/P = g r/(I/m + r^2)        an error of velocity of P/m from this step on
+
+    Where it slides on, the impulse is that of Coulomb's law, whatever its arm.
+
+    Writes  state.extremes: AIM_KICK of both bodies
+    Check   tests/engine/test_verdict_damped.py
+    """
+    contacts, bodies, state = world.work.contacts, world.model.bodies, world.state
+    n, P = load3(contacts.normal_W, c), load3(contacts.impulse_W, c)
+    pressed = dot(n, P)
+    rubbed = add_scaled(P, -pressed, n)
+    size = norm(rubbed)
+    if size == 0.0 or size > STICKS * contacts.friction[c] * abs(pressed):
+        return
+    axis = scale(1.0 / size, cross(n, rubbed))
+    for i in (contacts.body_a[c], contacts.body_b[c]):
+        if world.kind[i] != DYNAMIC:
+            continue
+        axis_B = rotate_back(load4(state.q_WB, i), axis)
+        own = dot(axis_B, times_vector(load33(bodies.inertia_B, i), axis_B))
+        # the kick was half a drift ago
+        p = add_scaled(load3(state.p_WB, i), -0.5 * world.clock.h[0], load3(state.v_WB_W, i))
+        arm = abs(dot(n, sub(load3(contacts.point_W, c), p)))
+        share = contacts.gap[c] * arm / (own * bodies.inverse_mass[i] + arm * arm)
+        for k in range(3):
+            change = min(share, 1.0) * bodies.inverse_mass[i] * rubbed[k]
+            state.extremes[first_of(world) + VARIED * i + AIM_KICK + k] += change
+
+
+@kernel
 def record_impact(world: World, contacts: Contacts, c: int) -> None:
     """Record the impact of contact c: with whom, and how early.
 
@@ -215,6 +255,7 @@ def record_impact(world: World, contacts: Contacts, c: int) -> None:
         time = min(contacts.gap[c] / speed, world.options.time_step)
         mark_early(world, (a, b), time)
         mark_errors(world, c, time)
+        mark_levers(world, c)
 
 
 @kernel
