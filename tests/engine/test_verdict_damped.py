@@ -187,9 +187,9 @@ def test_friction_of_an_early_impact_has_the_wrong_arm_where_it_holds(friction):
     The gap of 46 mm lengthens the arm of its 100 mm, and it loses less.
     """
     r, e, across, dt = 0.1, 0.8, 2.0, 0.014
-    thrown = {"name": "ball", "position": [0, 0, 1.0 + r], "mass": 1.0}
+    thrown: Document = {"name": "ball", "position": [0, 0, 1.0 + r], "mass": 1.0}
     thrown |= {"shapes": [{"type": "sphere", "radius": r, "material": "m"}]}
-    plane = {"name": "floor", "type": "static"}
+    plane: Document = {"name": "floor", "type": "static"}
     plane |= {"shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "m"}]}
     one = started(
         [plane, thrown | {"linear_velocity": [across, 0, 0]}], [],
