@@ -19,8 +19,7 @@ from __future__ import annotations
 import math
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import dot, load3, norm
-from cardan.engine.world.model import COUPLING, GEAR, STATIC, Joints, Model
+from cardan.engine.world.model import COUPLING, GEAR, Joints
 from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN, State
 
 CROSSINGS = 24
@@ -93,31 +92,16 @@ def note_twist(joints: Joints, state: State, j: int, error: float) -> None:
 
 
 @kernel
-def note_speeds(model: Model, state: State) -> None:
-    """Record bodies whose travel per step exceeds their length."""
-    kind = model.bodies.kind
-    first = LIMITS + model.joints.kind.shape[0]
-    for i in range(kind.shape[0]):
-        if kind[i] == STATIC:
-            continue
-        v, limit = load3(state.v_WB_W, i), state.extremes[first + i]
-        if dot(v, v) > limit * limit:
-            note(state, TRAVEL, norm(v), limit, i)
-
-
-@kernel
-def note_motion(model: Model, state: State, kinetic: float, energy: float) -> None:
-    """Compare the sums at the end of a step with their gates.
+def note_motion(state: State, energy: float) -> None:
+    """Compare the energy at the end of a step with its gate.
 
         growth = E - E(0) - work in       of a total energy that nothing has raised
 
-    Reads   kinetic, energy [J] now; state.extremes (the largest kinetic energy so far), ledger
+    Reads   energy [J] now; state.extremes (the largest kinetic energy so far), ledger
     Writes  state.extremes
     Check   tests/engine/test_verdict.py
     """
     extremes = state.extremes
-    if not kinetic <= extremes[GATE_KINETIC]:
-        note_speeds(model, state)
     growth = energy - extremes[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN]
     if growth > extremes[SMALL_GROWTH]:
         limit = extremes[SMALL_GROWTH] + GROWTH_SHARE * extremes[EXTREME_KINETIC]

@@ -201,7 +201,7 @@ def record_motion(model: Model, state: State) -> None:
     )
     raise_to_norm(state, EXTREME_LINEAR, linear_drift)
     raise_to_norm(state, EXTREME_ANGULAR, angular_drift)
-    note_motion(model, state, kinetic, energy)
+    note_motion(state, energy)
 
 
 @kernel

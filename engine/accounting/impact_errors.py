@@ -15,6 +15,7 @@ from cardan.engine.accounting.body_records import (
     AIM_P,
     AIM_V,
     BRAKED,
+    EARLY_TIME,
     EXACT,
     IMPACT_STEP,
     IMPACT_WITH,
@@ -23,12 +24,13 @@ from cardan.engine.accounting.body_records import (
     RELEASE_STEP,
     RELEASES,
     RUBBED,
+    STRUCK_STEP,
     VARIED,
     aim_of,
     first_of,
 )
-from cardan.engine.accounting.crossings import GATE_STATIC, GATE_STRUCK
-from cardan.engine.accounting.early_impacts import mark_early
+from cardan.engine.accounting.crossings import GATE_EARLY, GATE_STATIC, GATE_STRUCK
+from cardan.engine.accounting.early_impacts import mark_early, note_early
 from cardan.engine.accounting.supports import (
     approach_velocity,
     lose_supports,
@@ -41,6 +43,8 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import SHARP, shape_operator
 from cardan.engine.constraints.limits import BOUNCE_SPEED
 from cardan.engine.constraints.soft_stops import is_soft_stop
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.quaternion import load4, rotate_back
 from cardan.engine.spatial.vec3 import (
     ZERO3,
     Vec3,
@@ -62,6 +66,8 @@ from cardan.engine.world.world import World
 # change of velocity by a rebound, over the largest speed of the body, from which on it matters what
 # a law of restitution makes of it
 PASSED_ON = 0.1
+# share of the largest friction up to which it stops the sliding in an impact
+STICKS = 0.999
 POISSON, PROPAGATING = int(RestitutionLaw.POISSON), int(RestitutionLaw.PROPAGATING)
 
 
@@ -192,29 +198,106 @@ def mark_errors(world: World, c: int, time: float) -> None:
 
 
 @kernel
-def record_impact(world: World, contacts: Contacts, c: int) -> None:
-    """Record the impact of contact c: with whom, and how early.
+def mark_levers(world: World, c: int) -> None:
+    """Friction of an impact that comes while a gap g is open has the wrong lever arms.
+
+    The point of the contact lies in the middle of the gap, g/2 off the surface of each body. Where
+    friction stops the sliding, its impulse is u/(1/m + r^2/I), r the arm along the normal:
+
+        dP/P = g r/(I/m + r^2)        an error of velocity of P/m from this step on
+
+    Where it slides on, the impulse is that of Coulomb's law, whatever its arm.
+
+    Writes  state.extremes: AIM_KICK of both bodies
+    Check   tests/engine/test_verdict_damped.py
+    """
+    contacts, bodies, state = world.work.contacts, world.model.bodies, world.state
+    n, P = load3(contacts.normal_W, c), load3(contacts.impulse_W, c)
+    pressed = dot(n, P)
+    rubbed = add_scaled(P, -pressed, n)
+    size = norm(rubbed)
+    if size == 0.0 or size > STICKS * contacts.friction[c] * abs(pressed):
+        return
+    axis = scale(1.0 / size, cross(n, rubbed))
+    for i in (contacts.body_a[c], contacts.body_b[c]):
+        if world.kind[i] != DYNAMIC:
+            continue
+        axis_B = rotate_back(load4(state.q_WB, i), axis)
+        own = dot(axis_B, times_vector(load33(bodies.inertia_B, i), axis_B))
+        # the kick was half a drift ago
+        p = add_scaled(load3(state.p_WB, i), -0.5 * world.clock.h[0], load3(state.v_WB_W, i))
+        arm = abs(dot(n, sub(load3(contacts.point_W, c), p)))
+        share = contacts.gap[c] * arm / (own * bodies.inverse_mass[i] + arm * arm)
+        for k in range(3):
+            change = min(share, 1.0) * bodies.inverse_mass[i] * rubbed[k]
+            state.extremes[first_of(world) + VARIED * i + AIM_KICK + k] += change
+
+
+@kernel
+def mark_moment(world: World, c: int) -> None:
+    """Mark how early the impact of contact c is, and the errors it leaves.
 
     Without restitution a body that strikes one that is fixed comes to rest in time; two that move
     exchange velocities early all the same.
     """
-    options, kind = world.options, world.kind
+    options, kind, contacts = world.options, world.kind, world.work.contacts
     a, b = contacts.body_a[c], contacts.body_b[c]
-    rebounds = contacts.restitution[c] > 0.0
-    if options.restitution_law != PROPAGATING and rebounds:
+    both_move, rebounds = kind[a] == DYNAMIC and kind[b] == DYNAMIC, contacts.restitution[c] > 0.0
+    if options.impact_time == EXACT or not contacts.gap[c] > 0.0 or not (rebounds or both_move):
+        return
+    speed = abs(dot(load3(contacts.normal_W, c), approach_velocity(world, contacts, c)))
+    if speed > 0.0:
+        time = min(contacts.gap[c] / speed, options.time_step)
+        mark_early(world, (a, b), time)
+        mark_errors(world, c, time)
+        mark_levers(world, c)
+
+
+@kernel
+def is_impact(world: World, c: int) -> bool:
+    """Whether contact c is rigid and its impulse that of an impact: more than the threshold of
+    restitution for the lighter body; Poisson's law marks its own."""
+    contacts, options = world.work.contacts, world.options
+    if contacts.compliance[c] > 0.0:
+        return False
+    inverse_mass = world.model.bodies.inverse_mass
+    lighter = max(inverse_mass[contacts.body_a[c]], inverse_mass[contacts.body_b[c]])
+    jump = norm(load3(contacts.impulse_W, c)) * lighter
+    struck = options.restitution_law == POISSON and contacts.struck[c] == 1
+    return struck or jump > options.restitution_threshold
+
+
+@kernel
+def note_replaced_impacts(world: World) -> None:
+    """Note how early the impacts of the last solve are, before the next of the same step replaces
+    its contacts and velocities.
+
+    Writes  state.extremes from LIMITS + j + n on
+    Check   tests/engine/test_verdict_damped.py
+    """
+    extremes, first = world.state.extremes, first_of(world)
+    for c in range(world.work.contacts.count[0]):
+        if is_impact(world, c):
+            mark_moment(world, c)
+    for i in range(world.kind.shape[0]):
+        if extremes[first + VARIED * i + EARLY_TIME] > 0.0:
+            note_early(world, i)
+            # the step that ends next
+            extremes[first + VARIED * i + STRUCK_STEP] = float(world.state.step[0]) + 1.0
+    extremes[GATE_EARLY] = 0.0
+
+
+@kernel
+def record_impact(world: World, contacts: Contacts, c: int) -> None:
+    """Record the impact of contact c: with whom, and how early."""
+    options, a, b = world.options, contacts.body_a[c], contacts.body_b[c]
+    if options.restitution_law != PROPAGATING and contacts.restitution[c] > 0.0:
         # Poisson's rebound is no impulse of this kick
         rebound = contacts.restitution[c] * norm(load3(contacts.impulse_W, c))
         rebound = inf if options.restitution_law == POISSON else rebound
         note_impact(world, a, b, rebound)
         note_impact(world, b, a, rebound)
-    both_move = kind[a] == DYNAMIC and kind[b] == DYNAMIC
-    if options.impact_time == EXACT or not contacts.gap[c] > 0.0 or not (rebounds or both_move):
-        return
-    speed = abs(dot(load3(contacts.normal_W, c), approach_velocity(world, contacts, c)))
-    if speed > 0.0:
-        time = min(contacts.gap[c] / speed, world.options.time_step)
-        mark_early(world, (a, b), time)
-        mark_errors(world, c, time)
+    mark_moment(world, c)
 
 
 @kernel
@@ -222,23 +305,19 @@ def record_impacts(world: World, contacts: Contacts) -> None:
     """Note bodies that bounce off two others in one step: laws of restitution then differ; and how
     early impacts come.
 
-    An impact is a rigid contact whose impulse changes the speed of the lighter body by more than
-    the threshold of restitution; Poisson's law marks its own. Propagating impacts meet one by one.
+    Propagating impacts meet one by one.
 
     Writes  state.extremes from LIMITS + j + n on
     Check   tests/engine/test_verdict.py
     """
-    options, bodies = world.options, world.model.bodies
+    rows = world.work.rows
     for c in range(contacts.count[0]):
-        a, b = contacts.body_a[c], contacts.body_b[c]
         if contacts.compliance[c] > 0.0:
             continue
         jump = norm(load3(contacts.impulse_W, c))
-        if jump > 0.0 and world.work.rows.lam_warm[world.work.rows.count[1] + 3 * c] == 0.0:
+        if jump > 0.0 and rows.lam_warm[rows.count[1] + 3 * c] == 0.0:
             mark_closing(world, c)
-        jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
-        struck = options.restitution_law == POISSON and contacts.struck[c] == 1
-        if struck or jump > options.restitution_threshold:
+        if is_impact(world, c):
             record_impact(world, contacts, c)
     if world.state.extremes[GATE_STRUCK] == 1.0:
         lose_supports(world, contacts)

@@ -68,7 +68,16 @@ from cardan.engine.accounting.body_records import (
     last_kick,
     share_of,
 )
-from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, GATE_EARLY, LIMITS, TURN, note
+from cardan.engine.accounting.crossings import (
+    DEPTH,
+    GATE_DEPTH,
+    GATE_EARLY,
+    GATE_KINETIC,
+    LIMITS,
+    TRAVEL,
+    TURN,
+    note,
+)
 from cardan.engine.accounting.early_impacts import (
     carry_errors,
     note_early,
@@ -79,8 +88,8 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import DYNAMIC, Model
-from cardan.engine.world.state import State
+from cardan.engine.world.model import DYNAMIC, PLANE, STATIC, Model
+from cardan.engine.world.state import EXTREME_KINETIC, State
 from cardan.engine.world.world import World
 
 # sine of the angle between the axes of two steps up to which an axis is at rest
@@ -258,6 +267,31 @@ def record_depths(world: World, contacts: Contacts) -> None:
         in_b = state.extremes[first + VARIED * b + DEPTH_LIMIT]
         if depth > min(in_a, in_b):
             note(state, DEPTH, depth, min(in_a, in_b), a if in_a <= in_b else b)
+
+
+@kernel
+def record_travels(world: World, contacts: Contacts) -> None:
+    """Note bodies that move farther in a step than they are long, where they may meet others.
+
+    That is where a contact with a shape other than a plane was found: in the open nothing is
+    passed. What counts is the velocity with which a body comes to the kick.
+
+    Reads   motion.velocity_old
+    Writes  state.extremes
+    Check   tests/engine/test_verdict.py
+    """
+    state, kind, shapes = world.state, world.kind, world.model.shapes.kind
+    if state.extremes[EXTREME_KINETIC] <= state.extremes[GATE_KINETIC]:
+        return
+    first = LIMITS + world.model.joints.kind.shape[0]
+    for c in range(contacts.count[0]):
+        if shapes[contacts.shape_a[c]] == PLANE or shapes[contacts.shape_b[c]] == PLANE:
+            continue
+        for i in (contacts.body_a[c], contacts.body_b[c]):
+            old, limit = world.work.motion.velocity_old[i], state.extremes[first + i]
+            v = (old[3], old[4], old[5])
+            if kind[i] != STATIC and dot(v, v) > limit * limit:
+                note(state, TRAVEL, norm(v), limit, i)
 
 
 @kernel

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting import crossings, energy, extremes
 from cardan.engine.accounting.crossings import (
-    GATE_KINETIC,
     GROWTH_SHARE,
-    LIMITS,
     SMALL_GROWTH,
 )
 from cardan.engine.bodies import forces, gyroscopic
@@ -51,7 +49,7 @@ from cardan.engine.trees.free_flight import repeat_free_flight
 from cardan.engine.trees.invariants import SMALL as SMALL_PART
 from cardan.engine.trees.invariants import WILD
 from cardan.engine.world.lanes import LaneBodies, LaneDrives, LaneModel, LaneState
-from cardan.engine.world.model import DYNAMIC, STATIC
+from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN
 from cardan.engine.world.tree import Tree, TreeWork
 
@@ -223,15 +221,9 @@ def raise_to_norm(state: LaneState, which: int, x: Vec3) -> None:
 
 
 @lane_form_of(crossings.note_motion)
-def note_motion(model: LaneModel, state: LaneState, kinetic: Lanes, total: Lanes) -> None:
-    """Worlds in which a body is too fast, or energy grows, are left."""
-    records, kind = state.extremes, model.bodies.kind
-    if any_of(~(kinetic <= records[GATE_KINETIC])):
-        first = LIMITS + model.tree.inner.shape[0]
-        for i in range(kind.shape[0]):
-            if kind[i] != STATIC:
-                v, limit = load3(state.v_WB_W, i), records[first + i]
-                state.left[0] = select(dot(v, v) <= limit * limit, state.left[0], 1.0)
+def note_motion(state: LaneState, total: Lanes) -> None:
+    """Worlds in which energy grows are left."""
+    records = state.extremes
     growth = total - records[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN]
     limit = records[SMALL_GROWTH] + GROWTH_SHARE * records[EXTREME_KINETIC]
     few = (growth <= records[SMALL_GROWTH]) | (growth <= limit)

@@ -9,6 +9,7 @@ impact without duration stops it: contacts and joints, no forces.
 
 from __future__ import annotations
 
+from cardan.engine.accounting.impact_errors import note_replaced_impacts
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.bodies.point import point_velocity
@@ -120,19 +121,25 @@ def solve_impact_without_duration(world: World, time: float) -> None:
 
 
 @kernel
-def stop_crossing(world: World, window: tuple[float, float], time: float) -> bool:
-    """One impact without duration at `time` [s], if something would be crossed (`is_crossed`).
+def foresees_crossing(world: World, window: tuple[float, float]) -> bool:
+    """Whether bodies marked in motion.deflected would cross something (`is_crossed`).
 
-    Of the bodies marked in motion.deflected. Returns whether there was one. report.status shows
-    where room was short.
+    report.status shows where room was short.
 
-    Check   tests/engine/collision/test_continuous.py
+    Writes  work.ahead
     """
     if first_bad_body(world.model.bodies, world.state) >= 0:
         return False
     detect_contacts(world, world.work.ahead, True)
-    if lacks_room(world.report) or not is_crossed(world.work.ahead, world.state, window):
-        return False
+    return not lacks_room(world.report) and is_crossed(world.work.ahead, world.state, window)
+
+
+@kernel
+def stop_crossing(world: World, time: float) -> bool:
+    """One impact without duration at `time` [s]; False: room is short.
+
+    Check   tests/engine/collision/test_continuous.py
+    """
     # from here on they are the contacts of the step; sleeping bodies wake
     if not find_contacts(world):
         return False
@@ -145,7 +152,8 @@ def stop_first_crossing(world: World) -> bool:
     """Before the first half drift along velocities that were set; False: room is short."""
     window = (0.5 * world.clock.h[0], FIRST_DRIFT * world.options.margin)
     world.work.motion.deflected[:] = 1
-    stop_crossing(world, window, world.state.time[0])
+    if foresees_crossing(world, window):
+        stop_crossing(world, world.state.time[0])
     return not lacks_room(world.report)
 
 
@@ -161,7 +169,10 @@ def prevent_tunnelling(world: World, deflected: bool) -> bool:
     window = (h, LATER_DRIFT * world.options.margin)
     impacts = 0
     while deflected and impacts < MAX_IMPACTS:
-        if not stop_crossing(world, window, (world.state.step[0] + 0.5) * h):
+        if not foresees_crossing(world, window):
+            break
+        note_replaced_impacts(world)
+        if not stop_crossing(world, (world.state.step[0] + 0.5) * h):
             break
         book_deflection(world, 0.5 * h)
         impacts += 1

@@ -14,7 +14,12 @@ from cardan.engine.accounting.least_reactions import has_breaking_loops
 from cardan.engine.accounting.sampling import is_due, write_sample
 from cardan.engine.accounting.stretches import record_stretches
 from cardan.engine.accounting.triggers import begin_triggers, find_crossings, needs_reactions
-from cardan.engine.accounting.variation import record_depths, record_free_turns, record_variation
+from cardan.engine.accounting.variation import (
+    record_depths,
+    record_free_turns,
+    record_travels,
+    record_variation,
+)
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel, unlocked_kernel
@@ -151,6 +156,7 @@ def end_step(world: World, is_free: bool) -> None:
         record_variation(world)
         record_stretches(world)
         record_depths(world, work.contacts)
+        record_travels(world, work.contacts)
     report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:
         report.status[0] |= NOT_FINITE

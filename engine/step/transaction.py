@@ -64,6 +64,13 @@ def copy_patches(source: State, target: State, first: int) -> None:
 
 
 @kernel
+def copy_records(source: State, target: State, first: int) -> None:
+    """Copy the records of bodies from `first` on: impacts behind a kick write them."""
+    for k in range(first, first + VARIED * source.p_WB.shape[0]):
+        target.extremes[k] = source.extremes[k]
+
+
+@kernel
 def copy_cache(source: ContactCache, target: ContactCache) -> None:
     """Copy the contacts that are in use."""
     n = source.count[0]
@@ -117,6 +124,7 @@ def keep_impulses(world: World) -> None:
     spare = world.spare
     if spare.has_motion[0] == 1 and spare.has_impulses[0] == 0:
         copy_impulses(world.state, spare.state)
+        copy_records(world.state, spare.state, first_of(world))
         spare.has_impulses[0] = 1
 
 
@@ -129,3 +137,4 @@ def roll_back(world: World) -> None:
     world.events.count[0] = spare.events[0]
     if spare.has_impulses[0] == 1:
         copy_impulses(spare.state, world.state)
+        copy_records(spare.state, world.state, first_of(world))

@@ -252,14 +252,21 @@ def test_work_that_is_done_is_no_growth():
 
 
 def test_a_body_that_moves_farther_in_a_step_than_it_is_long_is_named():
-    wall = {"name": "slow", "position": [0, 3, 1], "mass": 1.0, "linear_velocity": [99.0, 0, 0]}
-    wall["shapes"] = [{"type": "sphere", "radius": 0.05}]
+    """Where it meets others: the ball reaches the wall, 0.9 m ahead, in the ninth step."""
+    wall = {"name": "wall", "type": "static", "position": [1.0, 0, 1]}
+    wall["shapes"] = [{"type": "box", "size": [0.1, 1, 1]}]
     fast = ball(linear_velocity=[101.0, 0, 0])
     finding = the_finding(ran(free(wall, fast, dt=0.001)), "travel_per_step")
-    assert (finding["body"], finding["first_step"]) == ("ball", 1)
+    assert (finding["body"], finding["first_step"]) == ("ball", 9)
     assert finding["value"] == pytest.approx(0.101)
     assert finding["limit"] == pytest.approx(0.1)
     assert "0.00099 s" in finding["change"]
+
+
+def test_in_the_open_a_body_may_fly_as_fast_as_it_likes():
+    """It leaves another body behind, faster than its length in a step, and meets nothing."""
+    slow, fast = crate("slow", 0.0), ball(linear_velocity=[500.0, 0, 0], position=[0.6, 0, 3])
+    assert ran(free(slow, fast, dt=0.001)).findings() == []
 
 
 def test_what_can_touch_nothing_may_fly_as_fast_as_it_likes():
@@ -658,7 +665,7 @@ def test_a_run_that_blew_up_is_wrong():
 
 
 def test_findings_have_the_keys_of_the_summary():
-    fast = ball(linear_velocity=[500.0, 0, 0])
+    fast = ball(position=[2.2, 0, 5], linear_velocity=[500.0, 0, 0])
     spun = {"name": "spun", "mass": 1.0, "inertia": [1, 2, 3], "angular_velocity": [500, 500, 0]}
     simulation = ran(free(fast, spun, crate("a", 3.0), crate("b", 3.9), dt=0.001), 5)
     verdict = simulation.summary()["verdict"]

@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.trust import blows
+from benchmarks.trust.case import G
 from cardan.engine import Simulation
-from cardan.engine.accounting.body_records import BOUND_STEP, IMPACTS, MOST_EARLY
+from cardan.engine.accounting.body_records import (
+    AIM_V,
+    BOUND_STEP,
+    IMPACTS,
+    MOST_AIM,
+    MOST_EARLY,
+)
 from cardan.engine.build.damped import kept_shares
 from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.revolution import spin_axes
@@ -170,3 +178,50 @@ def test_laws_of_restitution_differ_by_what_rebounds(e, matters):
     materials = {"m": {"restitution": e}}
     scene = started(bodies, [], materials=materials, gravity=[0, 0, 0])
     assert ("simultaneous_impacts" in quantities(scene)) == matters
+
+
+@pytest.mark.parametrize("friction", [0.6, 0.05])
+def test_friction_of_an_early_impact_has_the_wrong_arm_where_it_holds(friction):
+    """A ball thrown on to a floor takes 2/7 of its speed along it off if friction stops it there.
+
+    The gap of 46 mm lengthens the arm of its 100 mm, and it loses less.
+    """
+    r, e, across, dt = 0.1, 0.8, 2.0, 0.014
+    thrown: Document = {"name": "ball", "position": [0, 0, 1.0 + r], "mass": 1.0}
+    thrown |= {"shapes": [{"type": "sphere", "radius": r, "material": "m"}]}
+    plane: Document = {"name": "floor", "type": "static"}
+    plane |= {"shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "m"}]}
+    one = started(
+        [plane, thrown | {"linear_velocity": [across, 0, 0]}], [],
+        simulation={"dt": dt, "duration": 0.7},
+        materials={"m": {"friction": friction, "restitution": e}},
+    )  # fmt: skip
+    one.advance(one.total_steps)
+    told = np.abs(variations(one.model, one.state)[1, AIM_V : AIM_V + 3])
+    if friction == 0.05:
+        assert told.tolist() == [0.0, 0.0, 0.0]
+        return
+    error = one.velocities()[1, 0] - across * 5.0 / 7.0
+    assert error > 0.1
+    assert 0.7 * error < told[0] < 1.5 * error
+    assert told[1:] == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+def test_impacts_that_follow_one_another_within_a_step_are_all_early():
+    """Two balls fall 2 cm apart: the lower one bounces and meets the upper one in the same step."""
+    case = next(iter(blows.towers([(0.043, 0.013)])))
+    one = Simulation(load_scene(case.document))
+    v = one.velocities()[2, 2]
+    while v <= 0.0:
+        one.advance(1)
+        v = one.velocities()[2, 2]
+    kept = variations(one.model, one.state)[1:3]
+    # the lower one meets the floor half a step before the kick would have it there
+    fall = math.sqrt(2.0 / G)
+    early = fall - (one.step_count - 0.5) * one.time_step
+    assert early == pytest.approx(0.003, abs=1e-4)
+    assert kept[0, MOST_EARLY] > 2.0 * G * fall * early * 0.9
+    assert case.truth is not None
+    error = float(case.look(one)[0]) - float(case.truth(one.time)[0])
+    assert error > 0.08
+    assert 0.7 * error < kept[1, MOST_AIM] < 1.5 * error
