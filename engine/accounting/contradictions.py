@@ -1,8 +1,8 @@
-"""Velocities that joints forbid: of the scene at its start, and after a blow.
+"""Velocities that joints forbid: those of a scene at its start, and those after an impact.
 
-The rate J v of an equation is compared with the sum of |J| |v| over its terms: what it would be if
-none cancelled another. At the start, what the equation alone would take counts as well: the speed
-of a small bob on a ball joint may be given without the turning that belongs to it.
+The rate J v of an equation is compared with the sum of |J| |v| over its terms, which it would reach
+if no term cancelled another. At the start the kinetic energy that the equation removes counts as
+well: a scene may give a small bob on a ball joint its speed and leave out its angular velocity.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
-# m/s or rad/s: what is left of velocities that cancel
+# m/s or rad/s: what rounding leaves of velocities that cancel
 ROUNDING = 1e-12
-# share of its terms from which on a rate is no residual of a solver
-UNSOLVED = 1e-6
-# the same from which on velocities of a scene are no rounded ones
-ROUNDED_VELOCITY = 1e-3
-# share of the kinetic energy of its bodies from which on it matters what an equation takes
-FELT = 1e-3
+# a rate is a solver's residual up to this share of its terms
+RESIDUAL_SHARE = 1e-6
+# a rate comes from velocities that the scene's author rounded up to this share of its terms
+ROUNDED_SHARE = 1e-3
+# an equation may remove this share of its bodies' kinetic energy without a report
+ENERGY_SHARE = 1e-3
 
 
 @kernel
@@ -51,10 +51,10 @@ def size_of_rate(rows: Rows, row: int, state: State) -> float:
 
 @kernel
 def forbidden_rate(rows: Rows, first: int, state: State) -> tuple[float, float, int]:
-    """Of the equation that starts with row `first`: its rate, the size of its terms [m/s or rad/s],
-    and the row after it.
+    """Rate of the equation that starts with row `first`, size of its terms [m/s or rad/s], and the
+    row after it.
 
-    A coupling has several rows, one equation. One that yields forbids nothing at once.
+    A coupling is one equation of several rows. An equation with compliance forbids no velocity.
     """
     row, rate, size = first, 0.0, 0.0
     while row == first or (row < rows.count[2] and rows.joint[row] == rows.joint[first]):
@@ -80,10 +80,13 @@ def inverse_mass_of(rows: Rows, row: int, bodies: Bodies, state: State) -> float
 
 
 @kernel
-def is_felt(world: World, first: int, end: int, rate: float) -> bool:
-    """Whether an equation, rows `first` to `end`, takes more of its bodies' energy than a little.
+def removes_energy(world: World, first: int, end: int, rate: float) -> bool:
+    """Whether an equation, rows `first` to `end`, removes more than ENERGY_SHARE of the kinetic
+    energy of its bodies.
 
-    rate [m/s or rad/s]: what it forbids
+        rate^2 / (2 J M^-1 J^T) > ENERGY_SHARE T
+
+    rate [m/s or rad/s]: J v, which the equation sets to zero
     """
     rows, bodies, state = world.work.rows, world.model.bodies, world.state
     mobility, kinetic = 0.0, 0.0
@@ -92,22 +95,22 @@ def is_felt(world: World, first: int, end: int, rate: float) -> bool:
         for body in (rows.body_a[row], rows.body_b[row]):
             if bodies.kind[body] == DYNAMIC:
                 kinetic += kinetic_energy_of(bodies, state, body)
-    return 0.5 * rate * rate > FELT * kinetic * mobility
+    return 0.5 * rate * rate > ENERGY_SHARE * kinetic * mobility
 
 
 @kernel
 def contradicts(world: World) -> bool:
-    """Whether the velocities leave an equation of work.rows by more than solvers do."""
+    """Whether velocities violate an equation of work.rows by more than a solver's residual."""
     rows, row = world.work.rows, 0
     while row < rows.count[0]:
         rate, size, row = forbidden_rate(rows, row, world.state)
-        if rate > UNSOLVED * size:
+        if rate > RESIDUAL_SHARE * size:
             return True
     return False
 
 
 @kernel
-def is_carried(world: World, i: int) -> bool:
+def is_moving_kinematic(world: World, i: int) -> bool:
     """Whether body i is kinematic and moves."""
     v, w = load3(world.state.v_WB_W, i), load3(world.state.w_WB_W, i)
     return bool(world.kind[i] == KINEMATIC and (dot(v, v) > 0.0 or dot(w, w) > 0.0))
@@ -115,9 +118,9 @@ def is_carried(world: World, i: int) -> bool:
 
 @kernel
 def note_contradictions(handle: World) -> None:
-    """Record the joint that the velocities at the start contradict most, if one is contradicted.
+    """Record the joint that the velocities at the start violate most, if they violate one.
 
-    What a kinematic body carries along starts with it, and is no contradiction.
+    Joints of a moving kinematic body are left out: the first step gives the other body its motion.
 
     Writes  state.extremes (CONTRADICTED ...); work.rows
     Check   tests/laws/test_moments.py
@@ -130,12 +133,13 @@ def note_contradictions(handle: World) -> None:
     while row < rows.count[0]:
         first = row
         rate, size, row = forbidden_rate(rows, first, state)
-        limit, worst = ROUNDED_VELOCITY * size, extremes[CONTRADICTED + WORST]
+        limit, worst = ROUNDED_SHARE * size, extremes[CONTRADICTED + WORST]
         if rate <= limit or rate * extremes[CONTRADICTED + WORST_LIMIT] < worst * limit:
             continue
-        if is_carried(world, rows.body_a[first]) or is_carried(world, rows.body_b[first]):
+        body_a, body_b = rows.body_a[first], rows.body_b[first]
+        if is_moving_kinematic(world, body_a) or is_moving_kinematic(world, body_b):
             continue
-        if not is_felt(world, first, row, rate):
+        if not removes_energy(world, first, row, rate):
             continue
         extremes[CONTRADICTED + FIRST_STEP] = 1.0
         extremes[CONTRADICTED + FIRST_WHO] = float(rows.joint[first])

@@ -1,8 +1,8 @@
-"""Conditions of the scene: which of them were crossed in this step.
+"""Triggers of the scene: which of them fire in this step.
 
-A quantity x is on the upper side of a value when x >= value. A trigger fires at the end of the step
-in which its quantity changed sides; what a quantity is at the start, or after the first step for
-those that only a step has, fires nothing.
+A trigger compares a quantity x with a value; x is on the upper side when x >= value. The trigger
+fires at the end of the step in which x changes sides. The first value of x, at the start or, where
+only a step computes x, after the first step, fires no trigger.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cardan.engine.world.triggers import (
 )
 from cardan.engine.world.world import World
 
-# share of a step by which sums of steps miss a time
+# share of a step that rounding may add to or take from a sum of steps
 ROUNDED = 1e-9
 
 
@@ -61,10 +61,10 @@ def joint_velocity(world: World, j: int, axis: int) -> float:
 
 @kernel
 def joint_force(world: World, j: int) -> float:
-    """Size of the reaction in the last step [N], of a gear [N m], of a coupling that on its
-    sum; 0 once the joint is broken.
+    """Magnitude of the reaction in the last step: of a joint [N], of a gear [N m], of a coupling
+    the force on its sum; 0 once the joint is broken.
 
-    That of a joint inside a tree follows from the tree's motion.
+    The reaction of a joint inside a tree follows from the tree's motion.
     """
     rows = world.work.rows
     if is_broken(world.state, j):
@@ -88,7 +88,7 @@ def joint_force(world: World, j: int) -> float:
 
 @kernel
 def impulse_on(shapes: Shapes, cache: ContactCache, body: int, other: int) -> tuple[Vec3, bool]:
-    """Sum of the impulses on a body from the other (-1: all) [N s], and whether one touches it."""
+    """Sum of the impulses on a body from another (-1: from all) [N s], and whether they touch."""
     n = len(shapes.kind)
     total: Vec3 = ZERO3
     touching = False
@@ -102,7 +102,7 @@ def impulse_on(shapes: Shapes, cache: ContactCache, body: int, other: int) -> tu
 
 @kernel
 def contact_force(world: World, body: int, other: int, in_newtons: bool) -> float:
-    """Size of the sum of contact forces on a body [N], from the other body (-1: all); or, not
+    """Magnitude of the sum of contact forces on a body from another (-1: from all) [N]; without
     `in_newtons`, 1 if they touch and else 0."""
     state, shapes = world.state, world.model.shapes
     awake, awake_touch = impulse_on(shapes, state.contacts, body, other)
@@ -114,7 +114,7 @@ def contact_force(world: World, body: int, other: int, in_newtons: bool) -> floa
 
 @kernel
 def quantity(world: World, k: int) -> float:
-    """What trigger k looks at, now."""
+    """The quantity of trigger k now, in the unit of its kind."""
     triggers = world.model.triggers
     kind, what, part = triggers.kind[k], triggers.what[k], triggers.part[k]
     if kind == TRIGGER_TIME:
@@ -130,10 +130,10 @@ def quantity(world: World, k: int) -> float:
 
 @kernel
 def is_known(world: World, k: int, before: bool) -> bool:
-    """Whether the quantity of trigger k can be read, before the first step or after one.
+    """Whether trigger k has a quantity, before the first step or after a step.
 
-    Contacts and forces need a step, forces of joints one in which the bodies are awake; a joint
-    that is broken, or of a body that is absent, has no coordinates.
+    A step computes contacts and forces, and forces of joints only where a body is awake. A broken
+    joint, or a joint of an absent body, has no coordinates.
     """
     kind, j, joints = world.model.triggers.kind[k], world.model.triggers.what[k], world.model.joints
     if kind == TRIGGER_TIME:
@@ -146,8 +146,8 @@ def is_known(world: World, k: int, before: bool) -> bool:
 
 
 @kernel
-def beyond(world: World, k: int) -> float:
-    """How far the quantity of trigger k is above its value."""
+def signed_distance(world: World, k: int) -> float:
+    """Quantity of trigger k minus its value."""
     return float(quantity(world, k) - world.model.triggers.value[k])
 
 
@@ -159,11 +159,11 @@ def side_of(above: float) -> float:
 
 @kernel
 def begin_triggers(world: World) -> None:
-    """Note the sides of quantities that were not looked at yet and exist before a step."""
+    """Record the side of each quantity that has none yet and exists before a step."""
     sides = world.state.triggers
     for k in range(sides.shape[0]):
         if math.isnan(sides[k, FIRED_SIDE]) and is_known(world, k, True):
-            sides[k, FIRED_SIDE] = side_of(beyond(world, k))
+            sides[k, FIRED_SIDE] = side_of(signed_distance(world, k))
 
 
 @kernel
@@ -177,7 +177,7 @@ def needs_reactions(world: World) -> bool:
 
 @kernel
 def find_crossings(world: World) -> bool:
-    """Fire the triggers whose quantity changed sides in the step that was done; True if any did.
+    """Fire the triggers whose quantity changed sides in the step; True if any fired.
 
     Writes  state.triggers
     Check   tests/engine/test_triggers.py
@@ -187,7 +187,7 @@ def find_crossings(world: World) -> bool:
     for k in range(fired.shape[0]):
         if not is_known(world, k, False):
             continue
-        above = beyond(world, k)
+        above = signed_distance(world, k)
         before, now = fired[k, FIRED_SIDE], side_of(above)
         fired[k, FIRED_SIDE] = now
         followed = triggers.kind[k] == TRIGGER_COORDINATE

@@ -1,4 +1,4 @@
-"""Choice of the formulation where the scene leaves it to the engine."""
+"""The choice between maximal and joint coordinates where the scene says `auto`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from cardan.engine.world.model import DYNAMIC, Bodies, Joints
 from cardan.engine.world.tree import Tree
 from cardan.schemas import Scene
 
-# trees of more coordinates together, or beside more loose bodies each, meet in islands that cost
-# more in joint coordinates than their equations do
-MOST_RATES, MOST_LOOSE = 64, 2
+# trees with more joint velocities in all, or more free bodies per floating tree, share islands
+# whose solution costs more than joint coordinates save
+MAX_RATES, MAX_FREE_BODIES = 64, 2
 
 
 def suits_reduced(scene: Scene, bodies: Bodies, joints: Joints, tree: Tree) -> bool:
-    """Whether joint coordinates are supported and likely faster: few trees, little else that moves.
+    """Whether joint coordinates are supported and likely faster: few trees and few free bodies.
 
     Links that are light beside what hangs on them need maximal coordinates.
 
     Source  decisions 0291, 0731
     """
     if is_smooth(scene):
-        return True  # of maximal coordinates there is none
+        return True  # these integrators exist in joint coordinates only
     faults = Faults()
     check_reduced(scene, faults)
     check_rotors(scene, tree, faults)
@@ -36,8 +36,8 @@ def suits_reduced(scene: Scene, bodies: Bodies, joints: Joints, tree: Tree) -> b
     h, gravity = scene.simulation.dt, float(np.linalg.norm(scene.gravity))
     if swings_fast(bodies, joints, tree, h, gravity):
         return False
-    loose = np.count_nonzero((bodies.kind == DYNAMIC) & (tree.node < 0))
-    return len(tree.above) <= MOST_RATES and bool(loose <= MOST_LOOSE * len(tree.floating))
+    free = np.count_nonzero((bodies.kind == DYNAMIC) & (tree.node < 0))
+    return len(tree.above) <= MAX_RATES and bool(free <= MAX_FREE_BODIES * len(tree.floating))
 
 
 def is_smooth(scene: Scene) -> bool:
@@ -48,7 +48,7 @@ def is_smooth(scene: Scene) -> bool:
 def with_trees(
     scene: Scene, bodies: Bodies, joints: Joints, start: Start
 ) -> tuple[Scene, Tree, NDArray[np.float64]]:
-    """The scene with `maximal` or `reduced` for `auto`, its trees and their coordinates."""
+    """The scene with `maximal` or `reduced` in place of `auto`, its trees and their coordinates."""
     asked = scene.simulation.formulation
     if asked != "maximal":
         tree, q = build_tree(bodies, joints, start, lone=is_smooth(scene))
