@@ -19,32 +19,57 @@ class DamagedError(Exception):
 
 
 class FilesWithSums:
-    """The files of a folder while they are written: each is summed, and forced to the disk."""
+    """The files of a folder while they are written, each summed; `with` closes them.
+
+    The disk takes all of them at once: forced one by one, each would wait for the one before.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Begin with an empty folder."""
         self._folder = folder
         self._sums: dict[str, str] = {}
+        self._files: list[RawIOBase] = []
         self.size = 0
         """Bytes of all files so far."""
+
+    def __enter__(self) -> "FilesWithSums":
+        """Write files."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Close them."""
+        for file in self._files:
+            file.close()
 
     @contextmanager
     def open(self, name: str) -> Iterator[pa.NativeFile]:
         """Write one file. Raises OSError."""
-        with (self._folder / name).open("wb", buffering=0) as file:
-            summed = _Summed(file)
-            # Arrow writes in many small pieces
-            with pa.BufferedOutputStream(pa.PythonFile(summed, mode="w"), BUFFER_BYTES) as stream:
-                yield stream
-            os.fsync(file.fileno())
-            self.size += file.tell()
+        file = (self._folder / name).open("wb", buffering=0)
+        self._files.append(file)
+        summed = _Summed(file)
+        # Arrow writes in many small pieces
+        with pa.BufferedOutputStream(pa.PythonFile(summed, mode="w"), BUFFER_BYTES) as stream:
+            yield stream
         self._sums[name] = summed.sum.hexdigest()
+        self.size += file.tell()
+        _begin_to_force(file)
 
     def write_sums(self) -> None:
         """Write the file of sums. Raises OSError."""
         text = json.dumps(self._sums, sort_keys=True)
         with self.open(SUMS) as file:
             file.write(text.encode())
+
+    def force(self) -> None:
+        """Return when all of them are on the disk. Raises OSError."""
+        for file in self._files:
+            os.fsync(file.fileno())
+
+
+def _begin_to_force(file: RawIOBase) -> None:
+    """Let the disk begin with a file, where the system can be told; nobody waits for it."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 class _Summed:
