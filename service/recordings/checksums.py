@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from cardan.service.files import force_all
+
 SUMS = "sums.json"
 BUFFER_BYTES = 1 << 18
+# what one file may leave to be forced: who forces all files waits for those of others too
+MOST_WAITING_BYTES = 1 << 25
 
 
 class DamagedError(Exception):
@@ -19,14 +23,12 @@ class DamagedError(Exception):
 
 
 class FilesWithSums:
-    """The files of a folder while they are written, each summed; `with` closes them.
-
-    The disk takes all of them at once: forced one by one, each would wait for the one before.
-    """
+    """The files of a folder while they are written, each summed; `with` closes them."""
 
     def __init__(self, folder: Path) -> None:
         """Begin with an empty folder."""
         self._folder = folder
+        self._handle = os.open(folder, os.O_RDONLY)
         self._sums: dict[str, str] = {}
         self._files: list[RawIOBase] = []
         self.size = 0
@@ -40,6 +42,7 @@ class FilesWithSums:
         """Close them."""
         for file in self._files:
             file.close()
+        os.close(self._handle)
 
     @contextmanager
     def open(self, name: str) -> Iterator[pa.NativeFile]:
@@ -52,7 +55,6 @@ class FilesWithSums:
             yield stream
         self._sums[name] = summed.sum.hexdigest()
         self.size += file.tell()
-        _begin_to_force(file)
 
     def write_sums(self) -> None:
         """Write the file of sums. Raises OSError."""
@@ -61,15 +63,8 @@ class FilesWithSums:
             file.write(text.encode())
 
     def force(self) -> None:
-        """Return when all of them are on the disk. Raises OSError."""
-        for file in self._files:
-            os.fsync(file.fileno())
-
-
-def _begin_to_force(file: RawIOBase) -> None:
-    """Let the disk begin with a file, where the system can be told; nobody waits for it."""
-    if hasattr(os, "posix_fadvise"):
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        """Return when the folder and all of them are on the disk. Raises OSError."""
+        force_all(self._handle, [file.fileno() for file in self._files])
 
 
 class _Summed:
@@ -79,10 +74,15 @@ class _Summed:
 
     def __init__(self, file: RawIOBase) -> None:
         self._file = file
+        self._waiting = 0
         self.sum = hashlib.sha256()
 
     def write(self, data: bytes) -> None:
         self.sum.update(data)
+        self._waiting += len(data)
+        if self._waiting > MOST_WAITING_BYTES:
+            os.fsync(self._file.fileno())
+            self._waiting = 0
         left = memoryview(data)
         while left:
             # less than all is written when the disk is nearly full

@@ -41,7 +41,6 @@ def write_folder(recording: Tables, path: Path) -> int:
                         file.write(dump_json(part))
             written.write_sums()
             written.force()
-        _force(temporary)
         if path.exists():
             shutil.rmtree(path)
         temporary.rename(path)
