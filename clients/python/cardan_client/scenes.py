@@ -63,8 +63,8 @@ class AsyncStoredScene:
 
         `name`: whom it is for; it expires after some time [s], by default a week. Raises Problem.
         """
-        limit = {} if expires_in_s is None else {"expires_in_s": expires_in_s}
-        made: dict[str, Any] = await self._client.post(f"{self.url}/shares", {"name": name, **limit})
+        asked = {"name": name} | ({} if expires_in_s is None else {"expires_in_s": expires_in_s})
+        made: dict[str, Any] = await self._client.post(f"{self.url}/shares", asked)
         return made
 
     async def shares(self) -> list[dict[str, Any]]:
