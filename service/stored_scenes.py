@@ -24,7 +24,7 @@ NOTED_S = 300.0
 _told = [column for column in t.stored_scenes.c if column.name != "document"]
 _told_of_revision = [column for column in t.scene_revisions.c if column.name != "document"]
 # the present text as a row of the earlier ones
-_as_revision = [
+_as_revision: list[Any] = [
     t.stored_scenes.c.id.label(column.name)
     if column.name == "scene_id"
     else t.stored_scenes.c[column.name]

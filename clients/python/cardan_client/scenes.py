@@ -63,7 +63,9 @@ class AsyncStoredScene:
 
         `name`: whom it is for; it expires after some time [s], by default a week. Raises Problem.
         """
-        asked = {"name": name} | ({} if expires_in_s is None else {"expires_in_s": expires_in_s})
+        asked: dict[str, Any] = {"name": name}
+        if expires_in_s is not None:
+            asked["expires_in_s"] = expires_in_s
         made: dict[str, Any] = await self._client.post(f"{self.url}/shares", asked)
         return made
 
