@@ -176,9 +176,9 @@ def test_earlier_revisions_are_listed_read_and_restored(client, stored):
         assert client.get(f"{place}/revisions/{number}").status_code == 404
         missing = {"json": {"revision": number}, "headers": {"If-Match": first}}
         assert client.post(f"{place}:restore", **missing).status_code == 404
-    for number in (0, -1, 2**31, 10**30, "x"):
-        assert client.get(f"{place}/revisions/{number}").status_code == 422
-        bad = {"json": {"revision": number}, "headers": {"If-Match": first}}
+    for wrong in (0, -1, 2**31, 10**30, "x"):
+        assert client.get(f"{place}/revisions/{wrong}").status_code == 422
+        bad = {"json": {"revision": wrong}, "headers": {"If-Match": first}}
         assert client.post(f"{place}:restore", **bad).status_code == 422
     assert client.delete(place).status_code == 204
     for path in ("revisions", "revisions/1"):
