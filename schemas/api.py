@@ -73,6 +73,25 @@ class SceneInfo(Base):
     updated_at: datetime
     """UTC."""
     links: dict[str, str] = Field(default_factory=dict)
+    """self, revisions."""
+
+
+class SceneRevision(Base):
+    """A revision of a stored scene, without its text."""
+
+    revision: int
+    """Its number."""
+    name: str
+    """Title of the scene."""
+    etag: str
+    """Names the text."""
+    scene_hash: str
+    """Identity of what it describes, however it is written."""
+    bytes: int
+    """Size of the text."""
+    written_at: datetime
+    """When it became the present one, UTC."""
+    links: dict[str, str] = Field(default_factory=dict)
     """self."""
 
 

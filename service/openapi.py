@@ -35,6 +35,7 @@ from cardan.service.api import contract as c
 from cardan.service.api.problems import MEDIA_TYPE, title_of
 from cardan.service.api.sessions import RestoreRequest, SessionPatch
 from cardan.service.api.shares import ShareRequest
+from cardan.service.api.stored_scenes import RevisionRequest
 from cardan.service.intake import STORED
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.sessions.parse_command import MODELS, SampledStep
@@ -48,6 +49,7 @@ BODIES: tuple[type[BaseModel], ...] = (
     SessionPatch,
     RestoreRequest,
     ShareRequest,
+    RevisionRequest,
     RaycastRequest,
     ClosestPointsRequest,
     ComplementarityRequest,
@@ -248,7 +250,7 @@ def _add_links(paths: dict[str, dict[str, Operation]]) -> None:
         for status, answer in paths[path][method]["responses"].items():
             if status in ("200", "201", "202"):
                 answer["links"] = links
-    for resource in (c.SESSION, c.SIMULATION, c.BATCH):
+    for resource in (c.SESSION, c.SIMULATION, c.BATCH, c.SCENE):
         parameter = resource.rpartition("{")[2].rstrip("}")
         share = paths[f"{resource}/shares"]["post"]["responses"]["201"]
         revoke = paths[f"{resource}/shares/{{share_id}}"]["delete"]["operationId"]
@@ -281,6 +283,12 @@ def _add_links_of_scenes(paths: dict[str, dict[str, Operation]]) -> None:
         name = paths[path][method]["operationId"]
         parameters = {"scene_id": "$response.body#/id", "If-Match": "$response.header.ETag"}
         links[name] = {"operationId": name, "parameters": parameters}
+    restore, read = (
+        paths[path][method]["operationId"]
+        for method, path in (("post", f"{c.SCENE}:restore"), ("get", c.REVISION))
+    )
+    links[restore]["requestBody"] = {"revision": "$response.body#/revision"}
+    links[read]["parameters"]["revision"] = "$response.body#/revision"
     for kind in ("simulations", "sessions"):
         name = paths[f"/v1/{kind}"]["post"]["operationId"]
         links[name] = {"operationId": name, "requestBody": {"scene": "$response.body#/id"}}

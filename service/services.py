@@ -35,7 +35,7 @@ from cardan.service.simulations.replays import Replay, ReplayError
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.signals import EVERYTHING, Signals
 from cardan.service.simulations.tables import UnknownVersionError, open_database
-from cardan.service.stored_scenes import StoredScenes
+from cardan.service.stored_scenes import KeptRevisions, StoredScenes
 from cardan.service.studies.coordinator import Studies
 from cardan.service.studies.rows import StudyRows
 
@@ -77,7 +77,10 @@ class Services:
             most_unfinished=settings.unfinished_runs_per_key,
         )
         self.catalog = Catalog(self._engine)
-        self.scenes = StoredScenes(self._engine)
+        self.scenes = StoredScenes(
+            self._engine,
+            KeptRevisions(settings.kept_scene_revisions, settings.kept_scene_revision_bytes),
+        )
         self.shares = Shares(self._engine, settings.api_keys)
         self.sizes = RecordingSizes(self.results.size)
         limits = WorkerLimits(

@@ -135,6 +135,10 @@ class Settings(BaseModel):
     """Beyond it the oldest recordings are removed, and simulated again when they are asked for."""
     kept_unused_scene_s: float | None = Field(None, ge=600.0)
     """Stored scenes that nobody changed or used for so long are deleted; by default never."""
+    kept_scene_revisions: int = Field(50, ge=0, le=1000)
+    """Earlier revisions of a stored scene that are kept; 0: none."""
+    kept_scene_revision_bytes: int = Field(64 * 1024**2, ge=0)
+    """Texts of the earlier revisions of one stored scene, together; beyond it the oldest go."""
     checkpoint_s: float = Field(5.0, gt=0.0)
     """A run leaves a checkpoint after this time of work, and again whenever it has passed."""
     lease_s: float = Field(60.0, gt=0.0)

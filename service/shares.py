@@ -1,4 +1,4 @@
-"""Links that show a session, a run or a batch to people without a key, until they expire.
+"""Links that show a session, a run, a batch or a scene to people without a key, until they expire.
 
 A link is a random token; kept is its SHA-256. It shows nothing any more when it has expired, was
 revoked, or the key that made it is gone or may not read.
@@ -27,7 +27,7 @@ def may_be_token(text: str) -> bool:
     return TOKEN.fullmatch(text) is not None
 
 
-Kind = Literal["sessions", "simulations", "batches"]
+Kind = Literal["sessions", "simulations", "batches", "scenes"]
 
 
 @dataclass(frozen=True, slots=True)

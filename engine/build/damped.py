@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.inverse_mass import LOOSE, locked_inverse_mass
 from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.mobility import prescribed_bodies, wholly_driven
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.sides import Side, sides_of_joints
@@ -88,6 +89,16 @@ def forgetting_rate(model: Model, state: State, place: Place, j: int, sides: lis
     return COUNTED * max(min(0.5 * d * inverse, k / d), 0.0)
 
 
+def may_be_damped(model: Model) -> NDArray[np.bool_]:
+    """(j,): joints with a damping of their own, of a drive, or along a slider of some spring."""
+    joints = model.joints
+    own = (joints.spring_damping > 0.0) | (joints.damping > 0.0)
+    driven = (joints.motor_damping > 0.0).any(axis=1)
+    along = (joints.kind == SLIDER) & (model.forces.damping > 0.0).any()
+    found: NDArray[np.bool_] = own | driven | along
+    return found
+
+
 def forgetting_joints(model: Model, state: State) -> Array:
     """(j,) 1/s: how fast the motion that each joint leaves free forgets; 0: never, inf: there is
     none, or a rigid drive prescribes it."""
@@ -96,9 +107,9 @@ def forgetting_joints(model: Model, state: State) -> Array:
     # what triggers change, or what may break, is not known at the start
     if len(model.triggers.kind) > 0:
         return np.zeros(len(joints.kind))
-    damped = np.isin(joints.kind, (HINGE, SLIDER)) & (found == 0.0)
+    damped = is_one_of(joints.kind, (HINGE, SLIDER)) & (found == 0.0) & may_be_damped(model)
     if damped.any():
-        chosen = np.flatnonzero(~np.isin(joints.kind, LOOSE))
+        chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
         sides = sides_of_joints((joints.body_a, joints.body_b), chosen, model.bodies, place)
         for j in np.flatnonzero(damped).tolist():
             if j in sides.of_bridge:
@@ -115,7 +126,7 @@ def carried_rates(model: Model, rate: Array) -> Array:
     joints, n = model.joints, len(model.bodies.kind)
     rates = np.zeros(n)
     links: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for j in np.flatnonzero(~np.isin(joints.kind, LOOSE)).tolist():
+    for j in np.flatnonzero(~is_one_of(joints.kind, LOOSE)).tolist():
         a, b = int(joints.body_a[j]), int(joints.body_b[j])
         links[a].append((j, b))
         links[b].append((j, a))

@@ -203,16 +203,23 @@ def can_touch(shapes: Shapes, n_bodies: int) -> NDArray[np.bool_]:
 def may_pass(model: Model) -> NDArray[np.bool_]:
     """(n,): bodies that may pass through another in a step: what meets planes alone is stopped by
     them however far it moves, as nothing is behind a plane."""
-    shapes, kind = model.shapes, model.bodies.kind
-    moves, solid = kind[shapes.body] == DYNAMIC, shapes.kind != PLANE
-    keys = np.stack([shapes.group, shapes.mask, moves, solid])
+    shapes = model.shapes
+    return _may_pass((shapes.body, shapes.group, shapes.mask, shapes.kind), model.bodies.kind)
+
+
+@memoised
+def _may_pass(shapes: tuple[NDArray[np.int64], ...], kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """`may_pass` of shapes (body, group, mask, kind) of bodies of these kinds."""
+    body, groups, masks, forms = shapes
+    moves, solid = kind[body] == DYNAMIC, forms != PLANE
+    keys = np.stack([groups, masks, moves, solid])
     (group, mask, moving, whole), of = np.unique(keys, axis=1, return_inverse=True)
     of = of.ravel()
     passing = np.zeros(len(kind), bool)
     for one in range(len(group)):
         met = (group[one] & mask != 0) & (group & mask[one] != 0) & (whole == 1)
-        others = shapes.body[(met & ((moving == 1) | (moving[one] == 1)))[of]]
-        bodies = shapes.body[of == one]
+        others = body[(met & ((moving == 1) | (moving[one] == 1)))[of]]
+        bodies = body[of == one]
         if len(others):
             passing[bodies[(others.min() != bodies) | (others.max() != bodies)]] = True
     return passing

@@ -77,7 +77,7 @@ def axes_of_inertia(bodies: Bodies, shapes: Shapes, joints: Joints) -> Array:
     found[moving[flat]], found[moving[long]] = axes[flat, :, 2], axes[long, :, 0]
     even = np.zeros(len(found), bool)
     even[moving[~apart.any(axis=1)]] = True
-    pins = np.isin(joints.kind, PINS)
+    pins = is_one_of(joints.kind, PINS)
     for body, pin in ((joints.body_a, joints.axis_A), (joints.body_b, joints.axis_B)):
         held = np.flatnonzero(pins & even[body])[::-1]
         found[body[held]] = pin[held]

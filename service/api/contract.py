@@ -43,11 +43,13 @@ FILES: tuple[Key, ...] = (
     ("get", f"{SIMULATION}/trajectory"),
     ("get", f"{BATCH}/results"),
 )
+REVISION = f"{SCENE}/revisions/{{revision}}"
 # changes that need to say of what, and deletions that may
-CHANGING: tuple[Key, ...] = (("put", SCENE), ("patch", SCENE))
+CHANGING: tuple[Key, ...] = (("put", SCENE), ("patch", SCENE), ("post", f"{SCENE}:restore"))
 MATCHING: tuple[Key, ...] = (*CHANGING, ("delete", SCENE))
 NEEDED_HEADERS: Mapping[Key, tuple[str, ...]] = dict.fromkeys(CHANGING, ("If-Match",))
-TAGGED: tuple[Key, ...] = (("post", "/v1/scenes"), ("get", SCENE), *CHANGING)
+TEXTS: tuple[Key, ...] = (("get", SCENE), ("get", REVISION))
+TAGGED: tuple[Key, ...] = (("post", "/v1/scenes"), *TEXTS, *CHANGING)
 EVENTS: tuple[Key, ...] = tuple(
     ("get", f"{resource}/events") for resource in (SIMULATION, BATCH, STUDY)
 )
@@ -61,6 +63,8 @@ STATUSES: Mapping[Key, tuple[int, ...]] = {
     ("put", SCENE): (412, 428, 507),
     ("patch", SCENE): (412, 428, 507),
     ("delete", SCENE): (412,),
+    ("post", f"{SCENE}:restore"): (412, 428, 507),
+    ("post", f"{SCENE}/shares"): (409,),
     ("post", "/v1/simulations"): (409, 410, 429, 507),
     ("post", "/v1/batches"): (409, 410, 429, 507),
     ("post", "/v1/studies"): (409, 410, 429, 507),
@@ -106,7 +110,7 @@ ANSWER_MODELS: tuple[type[BaseModel], ...] = tuple(
 # answers that are scenes
 SCENES: tuple[Key, ...] = (
     ("get", "/v1/examples/{name}"),
-    ("get", SCENE),
+    *TEXTS,
     ("get", f"{SIMULATION}/scene"),
     ("get", f"{STUDY}/scene"),
     ("get", f"{SESSION}/scene"),
@@ -115,6 +119,8 @@ SCENES: tuple[Key, ...] = (
 BODIES: Mapping[Key, tuple[str, bool]] = {
     ("put", SCENE): ("Scene", True),
     ("patch", SCENE): ("ScenePatch", True),
+    ("post", f"{SCENE}:restore"): ("RevisionRequest", True),
+    ("post", f"{SCENE}/shares"): ("ShareRequest", False),
     ("patch", SESSION): ("SessionPatch", True),
     ("post", f"{SESSION}:restore"): ("RestoreRequest", True),
     ("post", f"{SESSION}:step"): ("StepRequest", False),
@@ -225,7 +231,7 @@ def request_headers(method: str, path: str) -> list[str]:
         names.append("Last-Event-ID")
     if key in FILES:
         names += ["If-None-Match", "Range", "If-Range"]
-    if path.startswith("/v1/verification/plots") or key == ("get", SCENE):
+    if path.startswith("/v1/verification/plots") or key in TEXTS:
         names.append("If-None-Match")
     if key in MATCHING:
         names.append("If-Match")

@@ -1,4 +1,4 @@
-"""Links for viewing: `/shares` of a session, a simulation or a batch, and what a link opens.
+"""Links for viewing: `/shares` of a session, a simulation, a batch or a scene, and what they open.
 
 Whoever has a link reads and watches this one resource without a key, of a batch also its runs:
 nothing else, and changes nothing. A browser opens `/?share=TOKEN` and keeps the token as a cookie
@@ -35,6 +35,7 @@ from cardan.service.api.problems import ProblemError
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.sessions import TheSession, optional_body
 from cardan.service.api.simulations import known_run
+from cardan.service.api.stored_scenes import TheScene
 from cardan.service.api.views import moment
 from cardan.service.intake import read_request
 from cardan.service.services import Services
@@ -47,9 +48,16 @@ OPENED = re.compile(
     r"/v1/(sessions)/([^/:]+)(?:/(?:scene|masses|state|summary|stream|frames(?:/[^/:]+)?))?"
     r"|/v1/(simulations)/([^/:]+)(?:/(?:scene|masses|summary|trajectory))?"
     r"|/v1/(batches)/([^/:]+)(?:/(?:runs|results))?"
+    # the present text; drafts before it are the owner's
+    r"|/v1/(scenes)/([^/:]+)"
 )
 # how the page names it in its address
-SHOWN: dict[Kind, str] = {"sessions": "session", "simulations": "run", "batches": "batch"}
+SHOWN: dict[Kind, str] = {
+    "sessions": "session",
+    "simulations": "run",
+    "batches": "batch",
+    "scenes": "scene",
+}
 # cookies of links that are looked at: each costs a question to the database
 MOST_COOKIES = 8
 
@@ -115,6 +123,11 @@ def batch_shown(batch_id: str, services: TheServices) -> str:
     return batch_id
 
 
+def scene_shown(scene: TheScene) -> str:
+    """Return the id of a stored scene that is there."""
+    return str(scene["id"])
+
+
 TOKEN_IS_SHOWN_ONCE = "Its token is in this answer alone; the service keeps a digest."
 
 
@@ -153,6 +166,7 @@ KINDS = (
         "batch",
         "read this batch and its runs",
     ),
+    Shown("scenes", "/scenes/{scene_id}/shares", scene_shown, "scene", "read this scene"),
 )
 
 

@@ -4,15 +4,17 @@ from typing import Annotated
 
 from anyio.to_thread import run_sync
 from fastapi import Depends, Request
+from fastapi import Path as PathParameter
 from fastapi.responses import Response
+from pydantic import Field
 
-from cardan.schemas.api import SceneInfo
+from cardan.schemas.api import SceneInfo, SceneRevision
 from cardan.schemas.base import Base
 from cardan.service.api.accepted import as_json
 from cardan.service.api.content import caching, not_modified
 from cardan.service.api.dependencies import ThePage, TheServices, resource_router
 from cardan.service.api.idempotency import ticket
-from cardan.service.api.intake import read_bytes
+from cardan.service.api.intake import read_body, read_bytes
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.preconditions import check_match, stale
 from cardan.service.api.problems import ProblemError
@@ -20,6 +22,7 @@ from cardan.service.api.quotas import refuse_beyond_stored
 from cardan.service.api.simulations import refuse_when_full
 from cardan.service.api.views import BASE, moment
 from cardan.service.compute.messages import Storable, StoreOrder
+from cardan.service.intake import read_request
 from cardan.service.services import Services
 from cardan.service.stored_scenes import Row, SceneContent
 
@@ -33,6 +36,24 @@ class ScenePage(Base):
     """Stored scenes."""
     next_page_token: str
     """Token of the next page; empty at the end."""
+
+
+class RevisionList(Base):
+    """The revisions of a stored scene that are kept, newest first."""
+
+    items: list[SceneRevision]
+    """The present one, then earlier ones."""
+
+
+MOST_REVISION = 2**31 - 1
+RevisionNumber = Annotated[int, PathParameter(ge=1, le=MOST_REVISION)]
+
+
+class RevisionRequest(Base):
+    """Request to make an earlier revision the present one."""
+
+    revision: Annotated[int, Field(strict=True, ge=1, le=MOST_REVISION)]
+    """Its number."""
 
 
 def known_scene(scene_id: str, services: TheServices) -> Row:
@@ -75,11 +96,7 @@ def listing(request: Request, services: TheServices, page: ThePage) -> ScenePage
 @router.get("/{scene_id}", response_class=Response)
 def read(scene_id: str, request: Request, services: TheServices) -> Response:
     """The scene as it was written, defaults not filled in."""
-    row = _found(services.scenes.with_document(scene_id), scene_id)
-    headers = caching(etag_of(row))
-    return not_modified(request, headers) or Response(
-        row["document"], media_type="application/json", headers=headers
-    )
+    return _text_of(request, _found(services.scenes.with_document(scene_id), scene_id))
 
 
 @router.put("/{scene_id}", response_model=SceneInfo)
@@ -118,6 +135,34 @@ def delete(request: Request, scene: TheScene, services: TheServices) -> None:
         raise stale(etag_of(known_scene(scene["id"], services)))
 
 
+@router.get("/{scene_id}/revisions", response_model=RevisionList)
+def revisions(scene_id: str, services: TheServices) -> RevisionList:
+    """List the revisions that are kept, newest first: the present one, then earlier ones."""
+    rows = services.scenes.revisions(scene_id)
+    if not rows:
+        raise _unknown(scene_id)
+    return RevisionList(items=[_revision_info(row) for row in rows])
+
+
+@router.get("/{scene_id}/revisions/{revision}", response_class=Response)
+def read_revision(
+    scene_id: str, revision: RevisionNumber, request: Request, services: TheServices
+) -> Response:
+    """The scene as it was written in this revision."""
+    return _text_of(request, _revision(services, scene_id, revision))
+
+
+@router.post("/{scene_id}:restore", response_model=SceneInfo)
+async def restore(request: Request, scene: TheScene, services: TheServices) -> Response:
+    """Write the text of an earlier revision again, as a new one. Needs `If-Match`, like PUT."""
+    asked = read_request(RevisionRequest, await read_body(request))
+    check_match(request, etag_of(scene), required=True)
+    row = await run_sync(_revision, services, scene["id"], asked.revision)
+    # the limits of scenes may be others than when it was written
+    found = await services.compute.answer(StoreOrder(row["document"]))
+    return await _replaced(request, services, scene, _content(row["document"], found))
+
+
 def etag_of(row: Row) -> str:
     """Return the ETag of the text of a stored scene."""
     return f'"{row["digest"][:32]}"'
@@ -125,6 +170,7 @@ def etag_of(row: Row) -> str:
 
 def scene_info(row: Row) -> SceneInfo:
     """Return a stored scene as an object of the API."""
+    place = f"{BASE}/scenes/{row['id']}"
     return SceneInfo(
         id=row["id"],
         name=row["name"],
@@ -134,7 +180,37 @@ def scene_info(row: Row) -> SceneInfo:
         bytes=row["bytes"],
         created_at=moment(row["created_at"]),
         updated_at=moment(row["updated_at"]),
-        links={"self": f"{BASE}/scenes/{row['id']}"},
+        links={"self": place, "revisions": f"{place}/revisions"},
+    )
+
+
+def _revision_info(row: Row) -> SceneRevision:
+    return SceneRevision(
+        revision=row["revision"],
+        name=row["name"],
+        etag=etag_of(row),
+        scene_hash=row["scene_hash"],
+        bytes=row["bytes"],
+        written_at=moment(row["updated_at"]),
+        links={"self": f"{BASE}/scenes/{row['scene_id']}/revisions/{row['revision']}"},
+    )
+
+
+def _revision(services: Services, scene_id: str, revision: int) -> Row:
+    """The row of a revision, with its text. Raises ProblemError 404."""
+    row = services.scenes.revision(scene_id, revision)
+    if row is None:
+        known_scene(scene_id, services)
+        detail = f"Revision {revision} of {scene_id} was never made, or is not kept."
+        raise ProblemError(404, "not_found", detail)
+    return row
+
+
+def _text_of(request: Request, row: Row) -> Response:
+    """The text of a scene, or that the client has it."""
+    headers = caching(etag_of(row))
+    return not_modified(request, headers) or Response(
+        row["document"], media_type="application/json", headers=headers
     )
 
 
@@ -177,5 +253,9 @@ def _info_of(services: Services, scene_id: str) -> SceneInfo:
 
 def _found(row: Row | None, scene_id: str) -> Row:
     if row is None:
-        raise ProblemError(404, "not_found", f"There is no scene {scene_id!r}.")
+        raise _unknown(scene_id)
     return row
+
+
+def _unknown(scene_id: str) -> ProblemError:
+    return ProblemError(404, "not_found", f"There is no scene {scene_id!r}.")

@@ -25,6 +25,8 @@ TABLES = (
 
 # of tables with the same columns
 KEPT_SCHEMAS = 64
+# of a column of names whose codes are kept
+MOST_NAME_BYTES = 1 << 18
 # the key of the metadata in Parquet and Arrow schemas
 METADATA_KEY = b"cardan"
 
@@ -111,9 +113,25 @@ def _schema(name: str, columns: tuple[str, ...], types: tuple[pa.DataType, ...])
     return pa.schema(fields)
 
 
+def _names(values: npt.NDArray[np.str_]) -> pa.Array:
+    """Names as codes; runs of a batch have the same columns of them."""
+    if values.nbytes > MOST_NAME_BYTES:
+        return _encoded(values)
+    return _encoded_again(values.dtype.str, values.tobytes())
+
+
+@lru_cache(maxsize=KEPT_SCHEMAS)
+def _encoded_again(dtype: str, data: bytes) -> pa.Array:
+    return _encoded(np.frombuffer(data, dtype))
+
+
+def _encoded(values: npt.NDArray[np.str_]) -> pa.Array:
+    return pa.array(values, pa.string()).dictionary_encode()
+
+
 def _array(values: npt.NDArray[Any]) -> pa.Array:
     if values.dtype.kind in "OUS":
-        return pa.array(values.astype(np.str_), pa.string()).dictionary_encode()
+        return _names(values.astype(np.str_, copy=False))
     plain = np.ascontiguousarray(values)
     if plain.dtype.kind in "iuf" and plain.dtype.isnative:
         # without a look at each value: there are no nulls

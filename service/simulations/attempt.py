@@ -62,7 +62,7 @@ class Attempt:
         """Send the order, receive messages until the runs end, commit."""
         how = None
         try:
-            self._listen()
+            self._note_pace(self._listen())
         except WorkerLostError as error:
             metrics.WORKERS_LOST.inc()
             self._worker.kill()
@@ -76,10 +76,6 @@ class Attempt:
         finally:
             for claim in self._claims:
                 self._dispatcher.live.pop(claim.run_id, None)
-        first = self._claims[0]
-        if first.batch_id is not None and self._n_ended:
-            taken = clock.monotonic() - self._first
-            self._dispatcher.pace.note(first.batch_id, taken, self._n_ended)
         self._give_back(how)
         self._commit(wait=True)
 
@@ -88,7 +84,14 @@ class Attempt:
         """The run that is computed, or the last one."""
         return self._claims[min(self._n_ended, len(self._claims) - 1)]
 
-    def _listen(self) -> None:
+    def _note_pace(self, processor_s: float) -> None:
+        """Groups are so much work, and not so much time: where others work they would be small."""
+        batch_id = self._claims[0].batch_id
+        if batch_id is not None and self._n_ended:
+            self._dispatcher.pace.note(batch_id, processor_s, self._n_ended)
+
+    def _listen(self) -> float:
+        """Receive messages until the order is over; the processor time [s] that it took."""
         first = self._claims[0]
         items = [
             m.RunItem(
@@ -109,7 +112,7 @@ class Attempt:
             if message is not None:
                 self._heard = now
             if isinstance(message, m.Finished):
-                return
+                return message.processor_s
             if isinstance(message, m.Done):
                 self._take(message)
             elif isinstance(message, m.Started):

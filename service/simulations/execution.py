@@ -50,7 +50,7 @@ class Execution:
         """Do the runs of an order, until all are stopped or one fails that ends the order."""
         self._order = order
         self._stops: dict[int | None, str] = {}
-        number, ended = 0, False
+        number, ended, began = 0, False, time.process_time()
         while number < len(order.runs) and not ended:
             if self._reason(number) == RunEvent.RELEASED:
                 break
@@ -64,7 +64,7 @@ class Execution:
                 ended = order.until_failure and done.event != RunEvent.SUCCEEDED
                 if ended:
                     break
-        self._channel.send(m.Finished())
+        self._channel.send(m.Finished(time.process_time() - began))
 
     def _side_by_side(self, number: int) -> "list[Simulation | None]":
         """Compute the runs from this one on that can be neighbours; see `Together.run`."""

@@ -38,7 +38,12 @@ CHANGES: Mapping[int, tuple[Change, ...]] = {
 }
 """By the version that has them."""
 
-TABLES: Mapping[int, tuple[str, ...]] = {3: ("studies",), 4: ("shares",), 6: ("stored_scenes",)}
+TABLES: Mapping[int, tuple[str, ...]] = {
+    3: ("studies",),
+    4: ("shares",),
+    6: ("stored_scenes",),
+    7: ("scene_revisions",),
+}
 """Tables that a version has more than the one before; they are created where they are missing."""
 
 LATEST = max(*CHANGES, *TABLES)

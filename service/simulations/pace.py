@@ -1,4 +1,4 @@
-"""How many runs of a batch make a group: about a second of work."""
+"""How many runs of a batch make a group: about a second of processor time."""
 
 import threading
 
@@ -8,7 +8,7 @@ MOST_BATCHES = 1000
 
 
 class Pace:
-    """Seconds per run of each batch, as measured; safe to use from many threads."""
+    """Processor time per run of each batch, as measured; safe to use from many threads."""
 
     def __init__(self, slots: int) -> None:
         """Leave work for so many slots."""
@@ -17,7 +17,7 @@ class Pace:
         self._lock = threading.Lock()
 
     def note(self, batch_id: str, seconds: float, runs: int) -> None:
-        """A group of `runs` runs took so long [s]."""
+        """A group of `runs` runs took so much processor time [s]."""
         with self._lock:
             self._seconds.pop(batch_id, None)
             self._seconds[batch_id] = seconds / max(runs, 1)

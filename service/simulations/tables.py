@@ -1,7 +1,8 @@
 """The tables of the queue. Times are seconds since 1970 UTC; JSON columns hold plain values.
 
 `scenes` are content-addressed: thousands of runs of one batch share one text. `stored_scenes` are
-those that users keep. A *run* is one simulation; a single simulation is a run without a batch.
+those that users keep, `scene_revisions` their earlier texts. A *run* is one simulation; a single
+simulation is a run without a batch.
 """
 
 import json
@@ -165,7 +166,7 @@ shares = Table(
     metadata,
     Column("id", String, primary_key=True),
     Column("digest", String, nullable=False, unique=True),  # SHA-256 of the token
-    Column("kind", String, nullable=False),  # sessions, simulations, batches
+    Column("kind", String, nullable=False),  # sessions, simulations, batches, scenes
     Column("resource", String, nullable=False),
     Column("name", Title, nullable=False),
     Column("created_by", String),
@@ -190,6 +191,19 @@ stored_scenes = Table(
     Column("updated_at", Float, nullable=False),
     Column("used_at", Float, nullable=False),  # changed, or something was made from it
     sqlite_autoincrement=True,
+)
+
+scene_revisions = Table(
+    "scene_revisions",  # earlier texts of stored scenes
+    metadata,
+    Column("scene_id", ForeignKey("stored_scenes.id", ondelete="CASCADE"), primary_key=True),
+    Column("revision", WHOLE, primary_key=True),
+    Column("name", Title, nullable=False),
+    Column("digest", String, nullable=False),
+    Column("scene_hash", String, nullable=False),
+    Column("bytes", WHOLE, nullable=False),
+    Column("updated_at", Float, nullable=False),  # when it was written
+    Column("document", LargeBinary, nullable=False),  # last: lists read what is before it
 )
 
 idempotency = Table(

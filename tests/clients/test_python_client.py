@@ -116,6 +116,37 @@ def test_stored_scenes_are_changed_by_one_at_a_time_and_run(client):
     assert gone.value.status == 404
 
 
+def test_earlier_revisions_of_a_stored_scene_come_back(client):
+    scene = client.store(DROP)
+    scene.patch({"name": "second"})
+    assert [one["revision"] for one in scene.revisions()] == [2, 1]
+    assert scene.read_revision(1) == DROP
+    assert scene.read_revision(2) == {**DROP, "name": "second"}
+    scene.restore(1)
+    assert scene.info["revision"] == 3
+    assert scene.read() == DROP
+    # the next change is of what was restored
+    scene.patch({"name": "fourth"})
+    with pytest.raises(Problem) as caught:
+        scene.restore(9)
+    assert caught.value.status == 404
+    scene.delete()
+
+
+def test_links_to_a_stored_scene_are_made_and_revoked(client):
+    scene = client.store(DROP)
+    made = scene.share("the class", expires_in_s=3600.0)
+    other = scene.share()
+    assert made["url"] == f"/?share={made['token']}"
+    assert [(one["id"], one["name"]) for one in scene.shares()] == [
+        (made["id"], "the class"),
+        (other["id"], ""),
+    ]
+    scene.revoke(made["id"])
+    assert [one["id"] for one in scene.shares()] == [other["id"]]
+    scene.delete()
+
+
 def test_a_session_is_steered(client):
     with client.session(DROP) as session:
         first = session.state()

@@ -667,6 +667,43 @@ def test_a_link_shows_one_batch_and_its_runs(guarded, alice, bob):
         refusal(visitor.get(run["self"]), 401, "unauthorized")
 
 
+def test_a_link_shows_the_present_text_of_a_scene_and_nothing_else(guarded, alice, bob):
+    made = alice.post("/v1/scenes", json=DROP)
+    other = alice.post("/v1/scenes", json=DROP).headers["location"]
+    here = made.headers["location"]
+    changed = {"headers": {"If-Match": made.headers["etag"]}, "json": {**DROP, "name": "changed"}}
+    assert alice.put(here, **changed).status_code == 200
+    refusal(bob.post(f"{here}/shares"), 404, "not_found")
+    for path in (f"{here}/revisions", f"{here}/revisions/1"):
+        assert alice.get(path).status_code == 200
+        refusal(bob.get(path), 404, "not_found")
+    refusal(bob.post(f"{here}:restore", json={"revision": 1}), 404, "not_found")
+    share = alice.post(f"{here}/shares", json={"name": "the class"}).json()
+    with client_of(guarded, share["token"]) as visitor:
+        assert visitor.get(here).json()["name"] == "changed"
+        for path in (f"{here}/revisions", f"{here}/revisions/1", f"{here}/shares", "/v1/scenes"):
+            refusal(visitor.get(path), 401, "unauthorized")
+        refusal(visitor.get(other), 401, "unauthorized")
+        refusal(visitor.put(here, **changed), 401, "unauthorized")
+        refusal(visitor.post(f"{here}:restore", json={"revision": 1}), 401, "unauthorized")
+        refusal(visitor.delete(here), 401, "unauthorized")
+        body = {"scene": made.json()["id"]}
+        refusal(visitor.post("/v1/simulations", json=body), 401, "unauthorized")
+    with guarded.client() as visitor:
+        answer = visitor.get(share["url"])
+        assert answer.headers["location"] == f"/#scene={made.json()['id']}"
+        assert visitor.get(here).status_code == 200
+    (listed,) = alice.get(f"{here}/shares").json()["items"]
+    assert (listed["id"], listed["name"]) == (share["id"], "the class")
+    assert alice.delete(f"{here}/shares/{share['id']}").status_code == 204
+    with client_of(guarded, share["token"]) as visitor:
+        refusal(visitor.get(here), 401, "unauthorized")
+    second = alice.post(f"{here}/shares").json()
+    assert alice.delete(here).status_code == 204
+    with client_of(guarded, second["token"]) as visitor:
+        refusal(visitor.get(here), 401, "unauthorized")
+
+
 def test_a_revoked_link_shows_nothing_and_ends_what_is_watched(guarded, alice, bob, watched):
     info, share = watched
     here = f"{info['links']['self']}/shares"

@@ -187,7 +187,7 @@ class AsyncClient:
         etag: str,
         media_type: str = "application/json",
     ) -> dict[str, Any]:
-        """PUT or PATCH what still has an ETag; sent once: the same again would be refused."""
+        """Change what still has an ETag; sent once: the same again would be refused."""
         headers = {"Content-Type": media_type, "If-Match": etag}
         content = json.dumps(body).encode()
         answer = await self.ask(method, path, content=content, headers=headers)

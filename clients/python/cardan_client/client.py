@@ -230,6 +230,33 @@ class StoredScene:
         """Delete it; what was made from it has its own copy. Raises Problem."""
         self._do(self._aio.delete())
 
+    def revisions(self) -> list[dict[str, Any]]:
+        """Return the revisions that are kept, newest first, without their texts. Raises Problem."""
+        return self._do(self._aio.revisions())
+
+    def read_revision(self, revision: int) -> dict[str, Any]:
+        """Return the scene as it was written in a revision. Raises Problem."""
+        return self._do(self._aio.read_revision(revision))
+
+    def restore(self, revision: int) -> None:
+        """Write the text of a revision again, as a new one. Raises Problem like replace."""
+        self._do(self._aio.restore(revision))
+
+    def share(self, name: str = "", expires_in_s: float | None = None) -> dict[str, Any]:
+        """Make a link that lets people without a key read it: its `url` and `token`.
+
+        `name`: whom it is for; it expires after some time [s], by default a week. Raises Problem.
+        """
+        return self._do(self._aio.share(name, expires_in_s))
+
+    def shares(self) -> list[dict[str, Any]]:
+        """Return the links to it that have not expired, oldest first. Raises Problem."""
+        return self._do(self._aio.shares())
+
+    def revoke(self, share_id: str) -> None:
+        """End a link by its id. Raises Problem."""
+        self._do(self._aio.revoke(share_id))
+
 
 class Session:
     """Steers one live run; `with` ends it."""

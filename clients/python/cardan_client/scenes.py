@@ -42,3 +42,38 @@ class AsyncStoredScene:
     async def delete(self) -> None:
         """Delete it; what was made from it has its own copy. Raises Problem."""
         await self._client.delete(self.url)
+
+    async def revisions(self) -> list[dict[str, Any]]:
+        """Return the revisions that are kept, newest first, without their texts. Raises Problem."""
+        items: list[dict[str, Any]] = (await self._client.get(f"{self.url}/revisions"))["items"]
+        return items
+
+    async def read_revision(self, revision: int) -> dict[str, Any]:
+        """Return the scene as it was written in a revision. Raises Problem."""
+        scene: dict[str, Any] = await self._client.get(f"{self.url}/revisions/{revision}")
+        return scene
+
+    async def restore(self, revision: int) -> None:
+        """Write the text of a revision again, as a new one. Raises Problem like replace."""
+        asked = {"revision": revision}
+        self.info = await self._client.change("POST", f"{self.url}:restore", asked, self.etag)
+
+    async def share(self, name: str = "", expires_in_s: float | None = None) -> dict[str, Any]:
+        """Make a link that lets people without a key read it: its `url` and `token`.
+
+        `name`: whom it is for; it expires after some time [s], by default a week. Raises Problem.
+        """
+        asked: dict[str, Any] = {"name": name}
+        if expires_in_s is not None:
+            asked["expires_in_s"] = expires_in_s
+        made: dict[str, Any] = await self._client.post(f"{self.url}/shares", asked)
+        return made
+
+    async def shares(self) -> list[dict[str, Any]]:
+        """Return the links to it that have not expired, oldest first. Raises Problem."""
+        items: list[dict[str, Any]] = (await self._client.get(f"{self.url}/shares"))["items"]
+        return items
+
+    async def revoke(self, share_id: str) -> None:
+        """End a link by its id. Raises Problem."""
+        await self._client.delete(f"{self.url}/shares/{share_id}")

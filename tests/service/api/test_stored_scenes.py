@@ -146,6 +146,45 @@ def test_deletion_may_say_of_what(client, stored):
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
+def test_earlier_revisions_are_listed_read_and_restored(client, stored):
+    place, first = stored.headers["location"], stored.headers["etag"]
+    second = change(client, place, {"name": "second"}, first).headers["etag"]
+    third = change(client, place, {"name": "third"}, second).headers["etag"]
+    assert stored.json()["links"]["revisions"] == f"{place}/revisions"
+    listed = client.get(f"{place}/revisions").json()["items"]
+    assert [one["revision"] for one in listed] == [3, 2, 1]
+    assert [one["etag"] for one in listed] == [third, second, first]
+    assert [one["name"] for one in listed] == ["third", "second", "Мост 桥 🌉"]
+    assert listed[2]["bytes"] == len(WRITTEN)
+    assert listed[2]["scene_hash"] == stored.json()["scene_hash"]
+    assert "bodies" not in listed[0]
+    oldest = client.get(listed[2]["links"]["self"])
+    assert (oldest.content, oldest.headers["etag"]) == (WRITTEN, first)
+    assert client.get(oldest.url, headers={"If-None-Match": first}).status_code == 304
+    assert client.get(listed[0]["links"]["self"]).content == client.get(place).content
+    without = client.post(f"{place}:restore", json={"revision": 1})
+    assert (without.status_code, without.headers["etag"]) == (428, third)
+    stale = client.post(f"{place}:restore", json={"revision": 1}, headers={"If-Match": second})
+    assert stale.status_code == 412
+    back = client.post(f"{place}:restore", json={"revision": 1}, headers={"If-Match": third})
+    assert (back.status_code, back.headers["etag"], back.json()["revision"]) == (200, first, 4)
+    assert client.get(place).content == WRITTEN
+    # nothing is lost by it
+    listed = client.get(f"{place}/revisions").json()["items"]
+    assert [one["revision"] for one in listed] == [4, 3, 2, 1]
+    for number in (5, 2**31 - 1):
+        assert client.get(f"{place}/revisions/{number}").status_code == 404
+        missing = {"json": {"revision": number}, "headers": {"If-Match": first}}
+        assert client.post(f"{place}:restore", **missing).status_code == 404
+    for wrong in (0, -1, 2**31, 10**30, "x"):
+        assert client.get(f"{place}/revisions/{wrong}").status_code == 422
+        bad = {"json": {"revision": wrong}, "headers": {"If-Match": first}}
+        assert client.post(f"{place}:restore", **bad).status_code == 422
+    assert client.delete(place).status_code == 204
+    for path in ("revisions", "revisions/1"):
+        assert client.get(f"{place}/{path}").status_code == 404
+
+
 def test_an_idempotency_key_stores_once(client):
     headers = {**JSON, "Idempotency-Key": "scene-once"}
     first = client.post("/v1/scenes", content=WRITTEN, headers=headers)

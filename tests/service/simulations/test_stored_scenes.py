@@ -2,7 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from cardan.service.stored_scenes import SceneContent
+import pytest
+from sqlalchemy import func, select
+
+from cardan.service import clock
+from cardan.service.shares import Shares
+from cardan.service.simulations import tables as t
+from cardan.service.stored_scenes import KeptRevisions, SceneContent, StoredScenes
 
 
 def content(text, digest=None, name="n"):
@@ -44,6 +50,58 @@ def test_names_of_any_characters_are_kept(desk):
     assert desk.scenes.get(scene_id)["name"] == "\ufffd \u202e \U0001f309"
     run = desk.simulation(name="a\0b")
     assert desk.catalog.run(run)["name"] == "a\ufffdb"
+
+
+def count(engine, table):
+    with engine.connect() as connection:
+        return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+@pytest.mark.parametrize(
+    ("kept", "left"),
+    [
+        (KeptRevisions(3, 1000), [5, 4, 3, 2]),
+        (KeptRevisions(9, 6), [5, 4, 3, 2]),
+        (KeptRevisions(9, 5), [5, 4, 3]),
+        (KeptRevisions(9, 1), [5]),
+        (KeptRevisions(0, 1000), [5]),
+    ],
+)
+def test_the_newest_revisions_are_kept_within_a_count_and_bytes(desk, kept, left):
+    scenes = StoredScenes(desk.open(), kept)
+    other = scenes.create(content("o"), "you")
+    assert scenes.replace(other, "o", content("p"))
+    scene_id = scenes.create(content("v1"), "me")
+    for number in range(1, 5):
+        assert scenes.replace(scene_id, f"v{number}", content(f"v{number + 1}"))
+    assert [row["revision"] for row in scenes.revisions(scene_id)] == left
+    for number in range(1, 7):
+        row = scenes.revision(scene_id, number)
+        assert (None if row is None else row["document"]) == (
+            f"v{number}".encode() if number in left else None
+        )
+    assert scenes.bytes_of("me") == 2 * len(left)
+    # neither the same text again nor a change that comes too late makes one
+    assert scenes.replace(scene_id, "v5", content("v5"))
+    assert not scenes.replace(scene_id, "v4", content("late"))
+    assert [row["revision"] for row in scenes.revisions(scene_id)] == left
+    assert len(scenes.revisions(other)) == (2 if kept.count else 1)
+
+
+def test_deletion_takes_revisions_and_links_along(desk):
+    engine = desk.open()
+    shares = Shares(engine, ())
+    for remove in (desk.scenes.remove, lambda _: desk.scenes.remove_unused(clock.now() + 1.0)):
+        scene_id = desk.scenes.create(content("a"), "me")
+        assert desk.scenes.replace(scene_id, "a", content("b"))
+        shares.issue("scenes", scene_id, "", 99.0, "me")
+        shares.issue("simulations", "sim_1", "", 99.0, "me")
+        assert (count(engine, t.scene_revisions), count(engine, t.shares)) == (1, 2)
+        assert remove(scene_id)
+        assert (count(engine, t.scene_revisions), count(engine, t.shares)) == (0, 1)
+        assert desk.scenes.revisions(scene_id) == []
+        with engine.execution_options(writes=True).begin() as connection:
+            connection.execute(t.shares.delete())
 
 
 def test_owners_have_lists_and_bytes_of_their_own(desk):
