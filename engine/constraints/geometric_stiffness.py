@@ -24,7 +24,8 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.mat3 import Mat3, inverse_symmetric, load33, store33, times_vector
+from cardan.engine.spatial.mat3 import inverse_symmetric, load33, store33, times_vector
+from cardan.engine.spatial.rotation import Mat3
 from cardan.engine.spatial.vec3 import Vec3, add, dot, load3, negate, sub
 from cardan.engine.world.model import BALL, HINGE, UNIVERSAL
 from cardan.engine.world.options import ImpactTime, SolverMethod

@@ -10,12 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cardan.service.files import force_all
-
 SUMS = "sums.json"
 BUFFER_BYTES = 1 << 18
-# what one file may leave to be forced: who forces all files waits for those of others too
-MOST_WAITING_BYTES = 1 << 25
 
 
 class DamagedError(Exception):
@@ -23,48 +19,32 @@ class DamagedError(Exception):
 
 
 class FilesWithSums:
-    """The files of a folder while they are written, each summed; `with` closes them."""
+    """The files of a folder while they are written: each is summed, and forced to the disk."""
 
     def __init__(self, folder: Path) -> None:
         """Begin with an empty folder."""
         self._folder = folder
-        self._handle = os.open(folder, os.O_RDONLY)
         self._sums: dict[str, str] = {}
-        self._files: list[RawIOBase] = []
         self.size = 0
         """Bytes of all files so far."""
-
-    def __enter__(self) -> "FilesWithSums":
-        """Write files."""
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        """Close them."""
-        for file in self._files:
-            file.close()
-        os.close(self._handle)
 
     @contextmanager
     def open(self, name: str) -> Iterator[pa.NativeFile]:
         """Write one file. Raises OSError."""
-        file = (self._folder / name).open("wb", buffering=0)
-        self._files.append(file)
-        summed = _Summed(file)
-        # Arrow writes in many small pieces
-        with pa.BufferedOutputStream(pa.PythonFile(summed, mode="w"), BUFFER_BYTES) as stream:
-            yield stream
+        with (self._folder / name).open("wb", buffering=0) as file:
+            summed = _Summed(file)
+            # Arrow writes in many small pieces
+            with pa.BufferedOutputStream(pa.PythonFile(summed, mode="w"), BUFFER_BYTES) as stream:
+                yield stream
+            os.fsync(file.fileno())
+            self.size += file.tell()
         self._sums[name] = summed.sum.hexdigest()
-        self.size += file.tell()
 
     def write_sums(self) -> None:
         """Write the file of sums. Raises OSError."""
         text = json.dumps(self._sums, sort_keys=True)
         with self.open(SUMS) as file:
             file.write(text.encode())
-
-    def force(self) -> None:
-        """Return when the folder and all of them are on the disk. Raises OSError."""
-        force_all(self._handle, [file.fileno() for file in self._files])
 
 
 class _Summed:
@@ -74,15 +54,10 @@ class _Summed:
 
     def __init__(self, file: RawIOBase) -> None:
         self._file = file
-        self._waiting = 0
         self.sum = hashlib.sha256()
 
     def write(self, data: bytes) -> None:
         self.sum.update(data)
-        self._waiting += len(data)
-        if self._waiting > MOST_WAITING_BYTES:
-            os.fsync(self._file.fileno())
-            self._waiting = 0
         left = memoryview(data)
         while left:
             # less than all is written when the disk is nearly full

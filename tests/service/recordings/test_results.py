@@ -1,20 +1,10 @@
 """One contract for recordings in a folder and in a bucket."""
 
-import ctypes
-import errno
-import os
-
 import httpx
 import pytest
 
-from cardan.service import files
 from cardan.service.recordings.bucket import BucketResults
-from cardan.service.recordings.checksums import (
-    MOST_WAITING_BYTES,
-    FilesWithSums,
-    check_sums,
-    read_sums,
-)
+from cardan.service.recordings.checksums import FilesWithSums, check_sums, read_sums
 from cardan.service.recordings.results import FolderResults, ResultsError
 from cardan.service.recordings.sizes import RecordingSizes
 
@@ -48,12 +38,11 @@ def results(request, tmp_path):
 def written(results, name):
     folder = results.root / name
     folder.mkdir()
-    with FilesWithSums(folder) as kept:
-        for file, data in (("bodies.parquet", BODIES), ("summary.json", b"{}")):
-            with kept.open(file) as sink:
-                sink.write(data)
-        kept.write_sums()
-        kept.force()
+    files = FilesWithSums(folder)
+    for file, data in (("bodies.parquet", BODIES), ("summary.json", b"{}")):
+        with files.open(file) as sink:
+            sink.write(data)
+    files.write_sums()
     results.keep(name)
     return name
 
@@ -160,42 +149,3 @@ def test_a_size_is_read_once_and_forgotten_with_its_recording(results):
     results.discard("a-1")
     sizes.forget("a-1")
     assert sizes.of("a-1") == 0
-
-
-@pytest.mark.parametrize("call", [None, errno.ENOSYS, errno.EPERM])
-def test_where_nothing_forces_all_files_each_is_forced(tmp_path, monkeypatch, call):
-    forced: list[int] = []
-
-    def refuse(_folder):
-        ctypes.set_errno(call)
-        return -1
-
-    monkeypatch.setattr(files, "SYNCFS", None if call is None else refuse)
-    monkeypatch.setattr(os, "fsync", lambda handle: forced.append(os.fstat(handle).st_ino))
-    with FilesWithSums(tmp_path) as written:
-        for name in "ab":
-            with written.open(name) as sink:
-                sink.write(b"x")
-        written.force()
-    assert forced == [path.stat().st_ino for path in (tmp_path / "a", tmp_path / "b", tmp_path)]
-
-
-def test_what_cannot_be_forced_is_told(tmp_path, monkeypatch):
-    def fail(_folder):
-        ctypes.set_errno(errno.EIO)
-        return -1
-
-    monkeypatch.setattr(files, "SYNCFS", fail)
-    with FilesWithSums(tmp_path) as written, pytest.raises(OSError, match="Input/output") as caught:
-        written.force()
-    assert caught.value.errno == errno.EIO
-
-
-def test_a_large_file_is_forced_on_its_way(tmp_path, monkeypatch):
-    forced: list[int] = []
-    monkeypatch.setattr(os, "fsync", lambda handle: forced.append(os.fstat(handle).st_size))
-    with FilesWithSums(tmp_path) as written, written.open("a") as sink:
-        for _ in range(5):
-            sink.write(bytes(MOST_WAITING_BYTES // 2))
-    assert len(forced) == 1
-    assert forced[0] <= 2 * MOST_WAITING_BYTES
