@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.memoised import memoised
 from cardan.engine.world.least import LeastReactions
-from cardan.engine.world.model import DYNAMIC, Joints, Model
+from cardan.engine.world.model import DYNAMIC, LARGE, NO_LOOP, Joints, Model
 
 # larger sets of joints keep the reactions of the solver: the cost grows with the cube; where one of
 # them may break it is that of every step
@@ -20,12 +20,15 @@ UNITS = 7
 
 
 def loop_sets(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(j,) the first joint of the set of each joint that may be part of a loop, -1 of all others.
+    """(j,) the first joint of the set of each joint that may be part of a loop, NO_LOOP of others.
 
-    Joints on the way to a body that nothing else holds are in none, nor are soft ones. What does
-    not move is one with the world, and couples no sets.
+    Joints on the way to a body that nothing else holds are in no loop. Of soft ones, and of sets
+    that are too large, reactions are not least: LARGE. What does not move is one with the world,
+    and couples no sets.
     """
-    found = np.full(len(joints.kind), -1, np.int64)
+    found = np.full(len(joints.kind), NO_LOOP, np.int64)
+    for members in coupled_joints(joints, kind, np.ones(len(found), bool)):
+        found[members] = LARGE
     for members in coupled_joints(joints, kind, joints.cfm == 0.0):
         breaks = np.isfinite(joints.breaking_force[members]).any()
         if len(members) <= (MOST_BREAKING if breaks else MOST_JOINTS):

@@ -29,6 +29,8 @@ TREE_LEAF = 4
 
 (BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE) = range(9)
 SCREW, GEAR, RACK, COUPLING = 9, 10, 11, 12
+# Joints.loop of joints that are in no set
+NO_LOOP, LARGE = -1, -2
 
 MOTOR_NONE, MOTOR_VELOCITY, MOTOR_POSITION, MOTOR_FORCE = 0, 1, 2, 3
 
@@ -150,9 +152,7 @@ class Joints(NamedTuple):
     )
     zero2_A: NDArray  # (j, 3) -        hinge2, universal: s_j at zero coordinate, A's axes (measures the first angle)
     zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle); distance: from the middle of B's wheel to the cable
-    loop: (
-        NDArray  # (j,) int64         first joint of the set of loop joints it is part of, -1: none
-    )
+    loop: NDArray  # (j,) int64         first joint of the set of loop joints it is part of; NO_LOOP; LARGE: in a loop without a set
     reaction_length: (
         NDArray  # (j,) m  a torque of so many N m counts as 1 N where least reactions are sought
     )

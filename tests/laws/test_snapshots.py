@@ -126,9 +126,10 @@ def test_the_scene_uses_every_part_of_the_state(saved: list[bytes]) -> None:
             before = start[name]
             if before.shape != array.shape or before.tobytes() != array.tobytes():
                 changed.add(name)
-    # `woken` is only up between a command and the step after it; trees are in test_reduced.py
+    # `woken` is only up between a command and the step after it; trees are in test_reduced.py,
+    # links in test_ropes.py
     unused = {name for name, _ in named_arrays(first.state)} - changed
-    assert unused <= {"woken", "tree_q", "tree_qd", "tree_bias_acceleration"}
+    assert unused <= {"woken", "tree_q", "tree_qd", "tree_bias_acceleration", "link_inertia"}
 
 
 def test_whatever_is_disturbed_comes_back(saved: list[bytes]) -> None:
