@@ -249,6 +249,11 @@ class Verification(Open):
     """Largest estimated error of the force of a joint; none: `joints` are not recorded [N]."""
     worst: str
     """The body that depends on the step most."""
+    motion_error: float | None = None
+    """Largest estimated error of a motion as a share of its own reach: the place and orientation of
+    a body, the coordinate of a spring; none: a run failed [-]."""
+    motion_worst: str | None = None
+    """The body of that motion; of a spring its child."""
 
 
 class Accuracy(Open):

@@ -152,7 +152,8 @@ class Trials:
     def distance(self, a: Track, b: Track) -> Array:
         """(k, n, q): how far the bodies of two runs are apart, over each of the q limits."""
         speeds = np.linalg.norm(a.velocities[:, :, :3] - b.velocities[:, :, :3], axis=2)
-        all_of = {"m": apart(a, b, self._length), "m/s": speeds, "rad": turned_apart(a, b)}
+        turned = turned_apart(a.poses[:, :, 3:], b.poses[:, :, 3:])
+        all_of = {"m": apart(a, b, self._length), "m/s": speeds, "rad": turned}
         return np.stack([all_of[unit] / limit for limit, unit in self.limits], axis=2)
 
     def difference(self, runs: list[Track]) -> tuple[Array, float | None]:

@@ -25,6 +25,7 @@ from cardan.engine.outputs.sensors import SENSOR_FIELDS
 from cardan.engine.rows.table import ROW_DTYPE, named_columns
 from cardan.engine.runs.accuracy import add_accuracy, choose
 from cardan.engine.runs.overview import add_reactions
+from cardan.engine.runs.verification import add_verification, verify
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.options import Integrator, SolverMethod
 from cardan.engine.world.report import N_PHASES, STOP_REASONS
@@ -53,6 +54,7 @@ METHODS = np.array([method.name.lower() for method in sorted(SolverMethod)])
 
 # time between two calls of `should_stop` and `progress` [s]
 CHUNK_S = 0.1
+STOPPED = "The run was stopped on request."
 
 
 def recording_steps(scene: Scene) -> NDArray[np.int64]:
@@ -304,7 +306,8 @@ def run(
     """Simulate a scene to its end, or until it fails or `should_stop` returns True.
 
     progress(step, total) and should_stop() are called about ten times per second of work.
-    With `simulation.accuracy` trial runs come first, during which the step is 0.
+    With `simulation.accuracy` trial runs come first, during which the step is 0; with
+    `simulation.verify` runs with smaller steps follow, during which it is the last.
     Returns the recording and the summary. Raises SceneError.
     """
     chosen = None
@@ -313,10 +316,31 @@ def run(
     simulation = Simulation(with_options(scene) if chosen is None else chosen.scene)
     recording, summary = recorded(simulation, keep=True, progress=progress, should_stop=should_stop)
     assert recording is not None
+    if scene.simulation.verify and summary["status"] == "succeeded":
+        _verify(simulation, summary, progress, should_stop)
     add_reactions(summary, simulation)
     if chosen is not None:
         add_accuracy(summary, scene, chosen.found)
     return recording, summary
+
+
+def _verify(
+    simulation: Simulation,
+    summary: dict[str, Any],
+    progress: Callable[[int, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> None:
+    """Put a verification of a run that came to its end into its summary."""
+    total = simulation.total_steps
+    found = verify(
+        simulation.scene,
+        progress=(lambda _: progress(total, total)) if progress else None,
+        should_stop=should_stop or (lambda: False),
+    )
+    if found is None:
+        summary["status"], summary["reason"] = "cancelled", STOPPED
+    else:
+        add_verification(summary, found)
 
 
 def recorded(
@@ -333,7 +357,7 @@ def recorded(
     stopped = advance_to_end(simulation, progress, should_stop)
     summary = simulation.summary()
     if stopped and summary["status"] == "running":
-        summary["status"], summary["reason"] = "cancelled", "The run was stopped on request."
+        summary["status"], summary["reason"] = "cancelled", STOPPED
     return recording, summary
 
 

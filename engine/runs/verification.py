@@ -8,7 +8,8 @@ With x(h) the answer of a step h and an error C h^p, three answers give the orde
 
 (Richardson 1911). The trust horizon is the time up to which this error stays within a share of the
 scene's size: before it the answer does not depend on the step, after it it does, as in chaotic
-motion and after impacts that come in another order.
+motion and after impacts that come in another order. What is small beside the scene is judged by its
+own motion (engine/runs/own_motions.py).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.limits import body_lengths
+from cardan.engine.runs.own_motions import Motions, largest_share, stretches, turned_apart
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_with
 from cardan.schemas import Scene
@@ -50,6 +52,12 @@ class Track(NamedTuple):
     """(k, n, 6): of the origin [m/s], angular [rad/s]."""
     reactions: Array
     """(k, j) N: of each joint."""
+    stretches: Array
+    """(k, s) m or rad: coordinates of springs."""
+
+    def motions(self) -> Motions:
+        """What has a reach of its own."""
+        return Motions(self.poses[:, :, :3], self.poses[:, :, 3:], self.stretches)
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error
@@ -71,7 +79,7 @@ def track(
     finer = options.model_copy(update={"dt": options.dt / refinement})
     simulation = Simulation(scene.model_copy(update={"simulation": finer}))
     asked = {"joints"} & set(scene.record.channels)
-    poses, velocities, reactions = [], [], []
+    poses, velocities, reactions, springs = [], [], [], []
     for moment in moments:
         simulation.advance(refinement * moment - simulation.step_count, should_stop)
         tell(refinement)
@@ -81,22 +89,17 @@ def track(
         table = simulation.joint_table()[[] if not asked else slice(None)]
         force = np.sqrt(table["fx"] ** 2 + table["fy"] ** 2 + table["fz"] ** 2)
         reactions.append(force)
+        springs.append(stretches(simulation))
     times = options.dt * np.array(moments, float)
-    return Track(options.dt, times, np.array(poses), np.array(velocities), np.array(reactions))
-
-
-def turned_apart(a: Track, b: Track) -> Array:
-    """(k, n) rad: by what angle the bodies of two runs are turned against each other."""
-    p, q = a.poses[:, :, 3:], b.poses[:, :, 3:]
-    half = np.minimum(np.linalg.norm(p - q, axis=2), np.linalg.norm(p + q, axis=2))
-    found: Array = 4.0 * np.arcsin(np.clip(0.5 * half, 0.0, 1.0))
-    return found
+    found = (np.array(of) for of in (poses, velocities, reactions, springs))
+    return Track(options.dt, times, *found)
 
 
 def apart(a: Track, b: Track, length: Array) -> Array:
     """(k, n) m: how far the bodies of two runs are apart, ends of long bodies included."""
     way = np.linalg.norm(a.poses[:, :, :3] - b.poses[:, :, :3], axis=2)
-    found: Array = np.maximum(way, 0.5 * length * turned_apart(a, b))
+    turned = turned_apart(a.poses[:, :, 3:], b.poses[:, :, 3:])
+    found: Array = np.maximum(way, 0.5 * length * turned)
     return found
 
 
@@ -171,34 +174,41 @@ def verify(
             progress(min(done, 1.0))
 
     probe = Simulation(scene)
-    length = body_lengths(probe.model, probe.state.p_WB)[: len(probe.body_names)]
     try:
-        runs = compared(scene, moments, tell, (tolerance, length), should_stop)
+        runs = [track(scene, refinement, moments, tell, should_stop) for refinement in (1, 2)]
+        if not agree(runs, tolerance, probe):
+            runs.append(track(scene, 4, moments, tell, should_stop))
     except Stopped:
         return None
-    return report(runs, length, tolerance, probe.body_names)
+    return report(runs, tolerance, probe)
 
 
-def compared(
-    scene: Scene,
-    moments: Sequence[int],
-    tell: Callable[[int], None],
-    scale: tuple[float, Array],
-    should_stop: Callable[[], bool] | None = None,
-) -> list[Track]:
-    """Runs with dt, dt/2 and, unless these clearly agree, dt/4; scale: tolerance, lengths [m]."""
-    tolerance, length = scale
-    runs = [track(scene, refinement, moments, tell, should_stop) for refinement in (1, 2)]
-    allowed = tolerance * scene_size(runs[0], length)
-    if not largest(apart(runs[0], runs[1], length)).max() < CLEAR * allowed:
-        runs.append(track(scene, 4, moments, tell, should_stop))
-    return runs
+def lengths(probe: Simulation) -> Array:
+    """(n,) m: of the bodies of a scene at its start."""
+    return body_lengths(probe.model, probe.state.p_WB)[: len(probe.body_names)]
 
 
-def report(
-    runs: Sequence[Track], length: Array, tolerance: float, names: Sequence[str]
-) -> dict[str, Any]:
-    """The keys of schemas.summary.Verification; length (n,) [m] of each body."""
+def agree(runs: Sequence[Track], tolerance: float, probe: Simulation) -> bool:
+    """Whether two runs need no third: of all the scene, and of each motion of its own."""
+    length = lengths(probe)
+    most = largest(apart(runs[0], runs[1], length)).max()
+    if not most < CLEAR * tolerance * scene_size(runs[0], length):
+        return False
+    return motion_error(runs, None, probe)[0] < CLEAR
+
+
+def motion_error(
+    runs: Sequence[Track], order: float | None, probe: Simulation
+) -> tuple[float, int]:
+    """The largest error of a motion over its own reach, and its body (largest_share)."""
+    return largest_share(
+        [run.motions() for run in runs], lambda difference: extrapolated(difference, order), probe
+    )
+
+
+def report(runs: Sequence[Track], tolerance: float, probe: Simulation) -> dict[str, Any]:
+    """The keys of schemas.summary.Verification; probe: the scene at its start."""
+    length, names = lengths(probe), probe.body_names
     times, size = runs[0].time, scene_size(runs[0], length)
     first = apart(runs[0], runs[1], length)
     order, second = None, first
@@ -215,6 +225,7 @@ def report(
     worst = int(np.nanargmax(np.where(np.isfinite(error), error, np.inf).max(axis=0)))
     fast = np.linalg.norm(runs[0].velocities[:, :, :3] - runs[1].velocities[:, :, :3], axis=2)
     forces = np.abs(runs[0].reactions - runs[1].reactions)
+    share, moved = motion_error(runs, order, probe)
     return {
         "tolerance": tolerance,
         "size": size,
@@ -230,6 +241,8 @@ def report(
             float(largest(extrapolated(forces, order))[believed].max()) if forces.size else None
         ),
         "worst": names[worst],
+        "motion_error": share if math.isfinite(share) else None,
+        "motion_worst": names[moved],
     }
 
 

@@ -5,24 +5,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cardan.engine.verdict.motion import STEP_SHARE
+
 # what a verification measures, and so needs no estimate
 ESTIMATES = ("step_error", "turn_per_step")
+# error of a motion over its own reach up to which these are withdrawn: with a margin, as runs that
+# are both wrong may agree
+CLEARED_SHARE = 0.5 * STEP_SHARE
 
 
 def verdict_with(verdict: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
     """A verdict with a verification (the keys of schemas.summary.Verification) taken into account.
 
     An answer that does not depend on the step withdraws what was only estimated of the step; one
-    that does has a finding.
+    that does has a finding. A motion that is small beside the scene is judged by its own reach: the
+    error measured takes the place of the one that was estimated.
     """
-    if found["within"]:
-        kept = [one for one in verdict["findings"] if one["quantity"] not in ESTIMATES]
-    else:
-        kept = [*verdict["findings"], step_dependence(found)]
+    kept = list(verdict["findings"])
+    if not found["within"]:
+        kept.append(step_dependence(found))
+    elif found["motion_error"] <= CLEARED_SHARE:
+        kept = [one for one in kept if one["quantity"] not in ESTIMATES]
+    elif found["motion_error"] > STEP_SHARE:
+        kept = [one for one in kept if one["quantity"] != "step_error"]
+        kept.append(measured_step_error(found))
     status = verdict["status"]
     if status != "wrong":
         status = "suspect" if kept else "trusted"
     return {"status": status, "findings": kept}
+
+
+def measured_step_error(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The finding of a run in which a body's own motion, or that of a spring, depends on the
+    step."""
+    return {
+        "quantity": "step_error",
+        "value": found["motion_error"],
+        "limit": STEP_SHARE,
+        "unit": "-",
+        "body": found["motion_worst"],
+        "other_body": None,
+        "joint": None,
+        "worst": found["motion_worst"],
+        "first_time": 0.0,
+        "first_step": 0,
+        "change": "Make `simulation.dt` smaller: two runs with smaller steps differ by that much.",
+    }
 
 
 def verdict_for(verdict: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,14 +73,6 @@ def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
             progress=lambda step, total: tell(step / max(total, 1), f"step {step}/{total}"),
             should_stop=lambda: bool(interrupted),
         )
-        if scene.simulation.verify and summary["status"] == "succeeded":
-            found = engine.verify(
-                scene,
-                progress=lambda done: tell(done, "smaller steps"),
-                should_stop=lambda: bool(interrupted),
-            )
-            if found is not None:
-                engine.add_verification(summary, found)
     summary = finite_values(summary)
     if interrupted and summary.get("status") != "failed":
         summary["status"], summary["reason"] = "cancelled", "interrupted by the user"

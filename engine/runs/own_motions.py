@@ -1,0 +1,117 @@
+"""What the size of the step costs each motion of its own: of bodies, and of springs between them.
+
+Answers that agree to a share of the whole scene may still disagree in a motion that is small beside
+it: the stretch of the rope of a hoist, the rocking of a block that is carried along. So errors of
+places, orientations and coordinates of springs are compared with the reach of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.build.limits import body_lengths, shows_turns
+from cardan.engine.build.rotations import turn
+from cardan.engine.simulation import Simulation
+from cardan.engine.world.model import COUPLING, FORCE_SPRING
+
+Array = NDArray[np.float64]
+
+# errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
+SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
+
+
+class Motions(NamedTuple):
+    """What is compared of several moments of a run."""
+
+    places: Array
+    """(k, n, 3) m: origins of the bodies."""
+    orientations: Array
+    """(k, n, 4)."""
+    stretches: Array
+    """(k, s) m or rad: coordinates of springs."""
+
+
+def stretches(simulation: Simulation) -> Array:
+    """(s,) m or rad: coordinates on which springs of joints and couplings act, and lengths of
+    springs between bodies, as they are; torsion springs turn as the bodies they join."""
+    model, state = simulation.model, simulation.state
+    joints, forces = model.joints, model.forces
+    motion = simulation.placement.joint_motion(state)[:, :, 0]
+    found = []
+    for j in np.flatnonzero(joints.spring_on == 1):
+        if joints.kind[j] == COUPLING:
+            terms = slice(joints.term_start[j], joints.term_start[j + 1])
+            moved = motion[joints.term_joint[terms], joints.term_axis[terms]]
+            found.append(float(joints.term_factor[terms] @ moved))
+        else:
+            found.append(float(motion[j, 0]))
+    for f in np.flatnonzero(forces.kind == FORCE_SPRING):
+        a, b = int(forces.body_a[f]), int(forces.body_b[f])
+        arm = turn(state.q_WB[b], forces.anchor_B[f]) - turn(state.q_WB[a], forces.anchor_A[f])
+        found.append(float(np.linalg.norm(state.p_WB[b] - state.p_WB[a] + arm)))
+    return np.array(found, float)
+
+
+def spring_children(simulation: Simulation) -> NDArray[np.int64]:
+    """(s,): the child of each of these springs, of a coupling that of its last term."""
+    joints, forces = simulation.model.joints, simulation.model.forces
+    moved = [
+        joints.term_joint[joints.term_start[j + 1] - 1] if joints.kind[j] == COUPLING else j
+        for j in np.flatnonzero(joints.spring_on == 1)
+    ]
+    between = forces.body_b[forces.kind == FORCE_SPRING]
+    return np.concatenate([joints.body_b[np.array(moved, np.int64)], between])
+
+
+def turned_apart(p: Array, q: Array) -> Array:
+    """(...) rad: by what angle orientations (..., 4) are turned against each other."""
+    half = np.minimum(np.linalg.norm(p - q, axis=-1), np.linalg.norm(p + q, axis=-1))
+    found: Array = 4.0 * np.arcsin(np.clip(0.5 * half, 0.0, 1.0))
+    return found
+
+
+def largest_share(
+    runs: Sequence[Motions], extrapolated: Callable[[Array], Array], probe: Simulation
+) -> tuple[float, int]:
+    """Largest error of a motion over its reach [-], and the body it is of.
+
+    runs: with dt, dt/2, ...; extrapolated makes an error of the first of a difference (k, ...);
+    probe: the scene at its start. inf: a run failed. Reaches are half of the diagonal of the box
+    about the way, the largest angle from the start, at most 1 rad, and half of the range of a
+    coordinate.
+    """
+    last, n = runs[-1], runs[0].places.shape[1]
+    length = body_lengths(probe.model, probe.state.p_WB)[:n]
+    pairs = list(pairwise(runs))
+    apart: tuple[tuple[list[Array], Array, Array], ...] = (
+        (
+            [np.linalg.norm(a.places - b.places, axis=2) for a, b in pairs],
+            0.5 * np.linalg.norm(np.ptp(last.places, axis=0), axis=1),
+            SMALL_SHARE * length,
+        ),
+        (
+            [turned_apart(a.orientations, b.orientations) for a, b in pairs],
+            np.minimum(turned_apart(last.orientations, last.orientations[0]).max(axis=0), 1.0),
+            np.where(shows_turns(probe.model)[:n], SMALL_TURN, np.inf),
+        ),
+        (
+            [np.abs(a.stretches - b.stretches) for a, b in pairs],
+            0.5 * np.ptp(last.stretches, axis=0),
+            np.full(last.stretches.shape[1], SMALL_STRETCH),
+        ),
+    )
+    shares = []
+    for differences, reach, least in apart:
+        error = extrapolated(np.max(differences, axis=0)).max(axis=0, initial=0.0)
+        matters = ~(error <= least)
+        share = np.divide(error, np.maximum(reach, least), out=np.zeros(len(error)), where=matters)
+        shares.append(np.nan_to_num(share, nan=np.inf))
+    of_body = np.concatenate([np.arange(n), np.arange(n), spring_children(probe)])
+    every = np.concatenate(shares)
+    worst = int(np.argmax(every))
+    return float(every[worst]), int(of_body[worst])
