@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.web.conftest import WEB
+from tests.web.conftest import WEB, new_context
 from tests.web.shown import PATIENCE, Shown
 from tests.web.test_modes import PENDULA
 
@@ -62,7 +62,7 @@ def violations(tab: Any, part: str = "html") -> list[str]:
 def test_no_panel_has_a_fault(browser: Any, server: str, theme: str, width: int) -> None:
     if not AXE.exists():
         pytest.skip("run `npm ci` in web/ to check the page with axe-core")
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
+    context = new_context(browser, viewport={"width": width, "height": 800}, color_scheme=theme)
     tab = context.new_page()
     tab.set_default_timeout(PATIENCE)
     made = httpx.post(f"{server}/v1/sessions", json={"scene": SCENE}, timeout=60)
