@@ -30,13 +30,11 @@ SOFTWARE_RENDERING = [
     "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 ]  # fmt: skip
-# WebGL as ever, shaders and all, but nothing is drawn, and that 20 times a second: where software
-# draws, a picture takes a third of a second, and every click waits for some
+# WebGL as ever, shaders and all, but nothing is drawn: where software draws, a picture takes a
+# third of a second, and every click waits for some
 UNPAINTED = """{
   const draws = ["drawArrays", "drawArraysInstanced", "drawElements", "drawElementsInstanced"];
   for (const draw of draws) WebGL2RenderingContext.prototype[draw] = () => {};
-  const soon = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), 35);
 }"""
 
 
