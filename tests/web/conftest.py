@@ -30,6 +30,12 @@ SOFTWARE_RENDERING = [
     "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 ]  # fmt: skip
+# WebGL as ever, shaders and all, but nothing is drawn: where software draws, a picture takes a
+# third of a second, and every click waits for some
+UNPAINTED = """{
+  const draws = ["drawArrays", "drawArraysInstanced", "drawElements", "drawElementsInstanced"];
+  for (const draw of draws) WebGL2RenderingContext.prototype[draw] = () => {};
+}"""
 
 
 @pytest.fixture(scope="session")
@@ -128,9 +134,19 @@ def browser(playwright: Any, chromium: str) -> Iterator[Any]:
     started.close()
 
 
+def new_context(browser: Any, painted: bool = False, **options: Any) -> Any:
+    """A context of the browser; its view stays empty unless a test looks at colours."""
+    context = browser.new_context(**options)
+    if not painted:
+        context.add_init_script(UNPAINTED)
+    return context
+
+
 @pytest.fixture
-def tab(browser: Any) -> Iterator[Any]:
-    context = browser.new_context(viewport=SIZE, color_scheme="dark")
+def tab(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """An empty tab; what it draws is there for tests with the mark `painted` only."""
+    painted = request.node.get_closest_marker("painted") is not None
+    context = new_context(browser, painted, viewport=SIZE, color_scheme="dark")
     tab = context.new_page()
     tab.set_default_timeout(PATIENCE)
     tab.add_init_script(SPY)

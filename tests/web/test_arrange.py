@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from cardan.schemas import load_scene
+from tests.web.conftest import new_context
 from tests.web.modules import run_module
 from tests.web.shown import FLOATING, PATIENCE, SMALL, Shown
 from tests.web.test_axe import AXE, violations
@@ -139,8 +140,8 @@ def test_a_body_is_moved_by_its_handle_and_runs_from_there(page: Any, shown: Sho
 @pytest.mark.e2e
 def test_a_joint_is_moved_by_a_finger_and_turned_by_numbers(browser: Any, server: str) -> None:
     """Only its anchor and its axis change; Cancel shows the run again and keeps the text."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
+    context = new_context(
+        browser, viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
     )
     phone = context.new_page()
     phone.set_default_timeout(PATIENCE)

@@ -91,6 +91,7 @@ def test_moments_of_the_pendulum_are_its_half_and_whole_period() -> None:
 
 
 @pytest.mark.e2e
+@pytest.mark.painted
 def test_a_comparison_of_the_gallery_has_its_numbers(page: Any, server: str, shown: Shown) -> None:
     """Both runs in one timeline; what theory gives, what each reached; one beside the other."""
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")

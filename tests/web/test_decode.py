@@ -109,10 +109,14 @@ def test_every_block_comes_back(node: str, blocks: Blocks) -> None:
             row["q"], row["qd"], row["motor_force"],
         ]  # fmt: skip
     velocities = [list(row.item()) for row in blocks[BlockTag.VELOCITIES]]
-    np.testing.assert_array_equal(np.array(frame["velocities"], np.float32), np.array(velocities, np.float32).ravel())
+    np.testing.assert_array_equal(
+        np.array(frame["velocities"], np.float32), np.array(velocities, np.float32).ravel()
+    )
     # by the joint that a row names
     reactions = [list(row.item())[2:] for row in blocks[BlockTag.REACTIONS][::-1]]
-    np.testing.assert_array_equal(np.array(frame["reactions"], np.float32), np.array(reactions, np.float32).ravel())
+    np.testing.assert_array_equal(
+        np.array(frame["reactions"], np.float32), np.array(reactions, np.float32).ravel()
+    )
     assert frame["momentum"] == list(blocks[BlockTag.MOMENTUM][0].item())
     assert list(frame["energy"].values()) == list(blocks[BlockTag.ENERGY][0].item())
     assert list(frame["solver"].values()) == list(blocks[BlockTag.SOLVER][0].item())

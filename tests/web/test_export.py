@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.web.conftest import new_context
 from tests.web.modules import run_module
 from tests.web.shown import PATIENCE, SMALL, Shown
 
@@ -74,7 +75,7 @@ def test_a_run_is_a_web_page_that_plays_from_a_file(
     assert 500_000 < file.stat().st_size < 2_000_000
     states = shown.rest("/frames?from=0&stride=1")["frames"]
     order = shown.rest("/state")["body_names"]
-    context = page.context.browser.new_context(viewport=SMALL, offline=True)
+    context = new_context(page.context.browser, viewport=SMALL, offline=True)
     tab = context.new_page()
     tab.set_default_timeout(PATIENCE)
     asked: list[str] = []

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from cardan.engine.compiler.cache import complete_folder
-from tests.web.conftest import OPEN, serving
+from tests.web.conftest import OPEN, new_context, serving
 from tests.web.shown import SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.e2e
 
 def test_the_page_is_there_while_kernels_are_compiled(browser: Any, tmp_path: Path) -> None:
     """Also a service that compiles ends when it is told to."""
-    context = browser.new_context(viewport=SMALL)
+    context = new_context(browser, viewport=SMALL)
     tab = context.new_page()
     cache = tmp_path / "cache"
     with serving(tmp_path / "data", when=OPEN, kernel_cache=str(cache)) as address:
@@ -43,7 +43,7 @@ def test_a_session_asked_for_meanwhile_starts_by_itself(browser: Any, tmp_path: 
         pytest.skip("the kernels of these sources are not compiled")
     cache = tmp_path / "kernels"
     shutil.copytree(compiled.parent, cache / compiled.parent.name)
-    context = browser.new_context(viewport=SMALL)
+    context = new_context(browser, viewport=SMALL)
     tab = context.new_page()
     with serving(tmp_path / "data", when=OPEN, kernel_cache=str(cache)) as address:
         tab.goto(f"{address}/#scene=double-pendulum")

@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.web.conftest import serving
+from tests.web.conftest import new_context, serving
 from tests.web.shown import FLOATING, SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -106,7 +106,7 @@ def test_back_is_one_step_and_a_fork_has_its_ghost(page: Any, shown: Shown) -> N
 
 
 def test_a_session_outlives_the_service(browser: Any, tmp_path: Path) -> None:
-    context = browser.new_context(viewport=SMALL)
+    context = new_context(browser, viewport=SMALL)
     tab = context.new_page()
     with serving(tmp_path) as address:
         port = int(address.rpartition(":")[2])

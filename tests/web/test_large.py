@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.web.conftest import serving
+from tests.web.conftest import new_context, serving
 from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -90,7 +90,7 @@ def test_who_has_a_link_looks_and_does_not_steer(browser: Any, tmp_path: Path) -
     ):
         made = client.post("/sessions", json={"scene": FLOATING, "paused": True}).json()
         link = client.post(f"/sessions/{made['id']}/shares", json={"name": "a guest"}).json()
-        context = browser.new_context(viewport=SMALL)
+        context = new_context(browser, viewport=SMALL)
         tab = context.new_page()
         tab.set_default_timeout(PATIENCE)
         tab.add_init_script(SPY)
@@ -112,6 +112,7 @@ def test_who_has_a_link_looks_and_does_not_steer(browser: Any, tmp_path: Path) -
         client.delete(f"/sessions/{made['id']}")
 
 
+@pytest.mark.painted
 def test_a_floor_mirrors_what_stands_on_it(page: Any, shown: Shown) -> None:
     """Where the image of a red ball is seen, the floor is redder than beside it."""
     page.set_viewport_size(SMALL)

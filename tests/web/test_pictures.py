@@ -19,7 +19,7 @@ from tests.web.shown import Shown
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.painted]
 
 keeping = pytest.mark.skipif(
     os.environ.get("CARDAN_KEEP_SCREENSHOT") != "1", reason="CARDAN_KEEP_SCREENSHOT is not 1"

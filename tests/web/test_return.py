@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.web.conftest import SOFTWARE_RENDERING, serving
+from tests.web.conftest import SOFTWARE_RENDERING, UNPAINTED, serving
 from tests.web.shown import FLOATING, PATIENCE, SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -23,11 +23,16 @@ class Profile:
     """A browser with a profile on disk, which can be restarted."""
 
     def __init__(self, playwright: Any, chromium: str, folder: Path) -> None:
-        self._launch = lambda: playwright.chromium.launch_persistent_context(
+        self._start = lambda: playwright.chromium.launch_persistent_context(
             folder, executable_path=chromium, args=SOFTWARE_RENDERING, viewport=SMALL
         )
         self.context = self._launch()
         self.errors: list[str] = []
+
+    def _launch(self) -> Any:
+        context = self._start()
+        context.add_init_script(UNPAINTED)
+        return context
 
     def restart(self) -> None:
         self.context.close()

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.web.conftest import serving
+from tests.web.conftest import new_context, serving
 from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -239,8 +239,8 @@ def test_a_long_outline_says_what_it_lists(page: Any, shown: Shown) -> None:
 
 @pytest.fixture
 def phone(browser: Any, server: str) -> Any:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
+    context = new_context(
+        browser, viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
     )
     tab = context.new_page()
     tab.set_default_timeout(PATIENCE)

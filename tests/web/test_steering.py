@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.web.conftest import ROOT
+from tests.web.conftest import ROOT, new_context
 from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -33,7 +33,7 @@ def test_one_viewer_takes_control_and_lets_go(page: Any, server: str, shown: Sho
     role = page.locator("#role")
     shown.wait("sockets.at(-1)?.readyState === 1")
     playwright_api.expect(role).to_be_hidden()  # alone
-    context = page.context.browser.new_context(viewport=SMALL)
+    context = new_context(page.context.browser, viewport=SMALL)
     other = context.new_page()
     other.set_default_timeout(PATIENCE)
     other.add_init_script(SPY)

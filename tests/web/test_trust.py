@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.web.conftest import new_context
 from tests.web.shown import SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -126,7 +127,7 @@ def test_a_link_to_a_batch_opens_its_table(page: Any, server: str, shown: Shown)
     page.get_by_role("button", name="View-only link to three steps to share").click()
     link = page.locator("dialog[open] a[href*='share']")
     address = link.get_attribute("href")
-    context = page.context.browser.new_context(viewport=SMALL)
+    context = new_context(page.context.browser, viewport=SMALL)
     tab = context.new_page()
     tab.goto(address)
     table = tab.get_by_role("region", name="Runs of the batch")

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.web.conftest import new_context
 from tests.web.shown import PATIENCE, SMALL, Shown
 
 pytestmark = pytest.mark.e2e
@@ -87,8 +88,8 @@ def test_the_bar_of_a_comparison_covers_nothing_of_the_view(
 
 def test_on_a_phone_the_numbers_of_arrange_stay_in_sight(browser: Any, server: str) -> None:
     """While the page scrolls by a finger on them, and where the outline is."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
+    context = new_context(
+        browser, viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
     )
     phone = context.new_page()
     phone.set_default_timeout(PATIENCE)

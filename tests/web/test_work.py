@@ -12,6 +12,7 @@ import httpx
 import numpy as np
 import pytest
 
+from tests.web.conftest import new_context
 from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -223,7 +224,7 @@ def test_a_moment_is_handed_on(page: Any, shown: Shown, browser: Any, tmp_path: 
     assert saved("Stop the video")[:4] == b"\x1a\x45\xdf\xa3"
 
     # somebody else opens the link: the same moment, seen the same way
-    context = browser.new_context(viewport=SMALL)
+    context = new_context(browser, viewport=SMALL)
     other = context.new_page()
     other.set_default_timeout(PATIENCE)
     other.goto(link)
@@ -345,8 +346,8 @@ def test_what_happened_before_the_page_came_is_shown(page: Any, shown: Shown) ->
 
 
 def test_a_finger_that_rests_pulls_and_one_that_moves_turns(browser: Any, server: str) -> None:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
+    context = new_context(
+        browser, viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
     )
     phone = context.new_page()
     phone.set_default_timeout(PATIENCE)
