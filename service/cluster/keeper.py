@@ -141,6 +141,10 @@ def members_for(runs: int, workers: int, cores: int) -> int:
 
 def join(settings: Settings) -> Any:
     """Join the cluster; the module of Ray. Raises ClusterError."""
+    if settings.ray_token is not None:
+        # read when Ray is imported
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = settings.ray_token.get_secret_value()
     try:
         import ray
     except ModuleNotFoundError as error:
@@ -149,9 +153,6 @@ def join(settings: Settings) -> Any:
         ) from error
     address = str(settings.ray_address)
     _probe(address)
-    if settings.ray_token is not None:
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ["RAY_AUTH_TOKEN"] = settings.ray_token.get_secret_value()
     try:
         ray.init(address=address, namespace="cardan", log_to_driver=False, logging_level="ERROR")
     except Exception as error:
