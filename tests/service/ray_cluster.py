@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -16,7 +17,7 @@ from tests.service.postgres_server import free_port
 from tests.service.real_server import wait_for
 
 STORE_BYTES = 80 * 1024**2
-START_SECONDS = 90.0
+START_SECONDS = 180.0
 
 
 class RayCluster:
@@ -33,8 +34,13 @@ class RayCluster:
         self.nodes = []
         try:
             port = self.address.rpartition(":")[2]
-            self._add("--head", f"--port={port}", f"--ray-client-server-port={self.client_port}",
-                      f"--temp-dir={self._folder}/ray", "--include-dashboard=false")
+            self._add(
+                "--head",
+                f"--port={port}",
+                f"--ray-client-server-port={self.client_port}",
+                f"--temp-dir={self._folder}/ray",
+                "--include-dashboard=false",
+            )
             self.add()
         except AssertionError as error:
             log = (self._folder / "log").read_text(errors="replace")[-2000:]
@@ -50,6 +56,8 @@ class RayCluster:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": self.token,
             "RAY_USAGE_STATS_ENABLED": "0",
+            # where other work has the processor
+            "RAY_raylet_start_wait_time_s": str(int(START_SECONDS)),
             "TMPDIR": str(self._folder),
         }
         with (self._folder / "log").open("ab") as log:
@@ -67,8 +75,11 @@ class RayCluster:
             )
         self.nodes.append(node)
         started = len(self.nodes)
-        wait_for(lambda: self._said(node).count("Ray runtime started") >= started,
-                 START_SECONDS, "a node of Ray")
+        wait_for(
+            lambda: self._said(node).count("Ray runtime started") >= started,
+            START_SECONDS,
+            "a node of Ray",
+        )
         return node
 
     def _said(self, node):
@@ -77,17 +88,26 @@ class RayCluster:
 
     def kill(self, node):
         """End a node and all that runs on it at once, as when its machine loses power."""
-        processes = [psutil.Process(node.pid), *psutil.Process(node.pid).children(recursive=True)]
-        for process in processes:
-            process.suspend()
-        for process in processes:
-            process.kill()
+        processes = self.processes(node)
+        for end in (psutil.Process.suspend, psutil.Process.kill):
+            for process in processes:
+                with suppress(psutil.NoSuchProcess):
+                    end(process)
         node.wait(30)
         self.nodes.remove(node)
+
+    def processes(self, *nodes):
+        """All that runs on nodes, by default on all: the processes of their sessions."""
+        wanted = {node.pid for node in nodes or self.nodes}
+        found = []
+        for process in psutil.process_iter():
+            with suppress(OSError):
+                if os.getsid(process.pid) in wanted:
+                    found.append(process)
+        return found
 
     def stop(self):
         """Kill all nodes and remove what they wrote."""
         for node in list(self.nodes):
-            if node.poll() is None:
-                self.kill(node)
+            self.kill(node)
         shutil.rmtree(self._folder, ignore_errors=True)
