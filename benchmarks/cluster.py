@@ -5,9 +5,9 @@ of rounds in turns, and asserts nothing. PostgreSQL, the S3 server and both node
 machine, and share its cores with the service: what is compared is what placing costs.
 """
 
-import os
 import statistics
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -64,11 +64,11 @@ def services() -> Iterator[dict[str, httpx.Client]]:
 def rate(client: httpx.Client, runs: int) -> float:
     """Runs per second of a batch, from its creation to its end."""
     info, created = post(client, runs, "compared")
-    began = os.times().elapsed
+    began = time.perf_counter()
     ended = wait_for_end(client, info["links"]["self"])
     if ended["status"] != "succeeded":
         raise RuntimeError(f"the batch {ended['status']}")
-    return runs / (created + os.times().elapsed - began)
+    return runs / (created + time.perf_counter() - began)
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ class Server:
 
 @contextmanager
 def serving(environ: Mapping[str, str] = MappingProxyType({})) -> Iterator[Server]:
-    """A server for the time of a block, with variables. Raises RuntimeError if it does not start."""
+    """A server with variables for the time of a block. Raises RuntimeError if none starts."""
     with tempfile.TemporaryDirectory(prefix="cardan-data-") as data:
         began = time.perf_counter()
         process = subprocess.Popen(
