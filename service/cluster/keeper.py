@@ -202,7 +202,12 @@ def _keep(given: TextIO, answers: TextIO) -> None:
         say(error=str(error))
         return
     stopping = threading.Event()
-    threading.Thread(target=lambda: (given.read(), stopping.set()), daemon=True).start()
+
+    def wait_for_end() -> None:
+        given.read()
+        stopping.set()
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
     say(joined=True)
     keeper.work(stopping)
     ray.shutdown()
