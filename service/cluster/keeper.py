@@ -40,13 +40,16 @@ class ClusterError(Exception):
     """The cluster cannot be used; the text says why."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Kept:
-    """An actor, and the question that it has not answered yet."""
+    """An actor, and the question that it has not answered yet.
+
+    Its last answer says for how long it had no run [s]; none: Ray has not placed it yet.
+    """
 
     actor: Any
     asked: Any
-    idle_s: float = 0.0
+    idle_s: float | None = None
 
 
 class Keeper:
@@ -63,6 +66,7 @@ class Keeper:
         self._class = ray.remote(num_cpus=cores, max_restarts=-1)(Member)
         self._kept: list[Kept] = []
         self._not_before = 0.0
+        self._all_wanted = clock.monotonic()
 
     def work(self, stopping: threading.Event) -> None:
         """Look at queue and cluster until it is over; then end all members."""
@@ -71,7 +75,8 @@ class Keeper:
                 self._look()
             except (SQLAlchemyError, self._ray.exceptions.RayError) as error:
                 log.error("members are left as they are: %s", error)
-        self._end([kept.actor for kept in self._kept])
+        self._hear()
+        self._end(self._kept)
         self._engine.dispose()
 
     def _look(self) -> None:
@@ -104,7 +109,7 @@ class Keeper:
                 kept.idle_s = self._ray.get(kept.asked)
             except self._ray.exceptions.ActorUnavailableError:
                 # Ray starts it anew, on another node if it has to
-                kept.idle_s = 0.0
+                kept.idle_s = None
             except self._ray.exceptions.RayError as error:
                 log.error("a member is gone: %s", error)
                 self._not_before = clock.monotonic() + PAUSE_SECONDS
@@ -114,20 +119,29 @@ class Keeper:
             kept.asked = kept.actor.idle_s.remote()
 
     def _end_idle(self, most: int) -> None:
-        idle = [kept for kept in self._kept if kept.idle_s > IDLE_SECONDS][: max(most, 0)]
-        self._end([kept.actor for kept in idle])
+        """End at most so many that nobody has needed for a while, placed or not."""
+        now = clock.monotonic()
+        if most <= 0:
+            self._all_wanted = now
+            return
+        unneeded_s = now - self._all_wanted
+        idle = [
+            kept
+            for kept in self._kept
+            if (unneeded_s if kept.idle_s is None else kept.idle_s) > IDLE_SECONDS
+        ][:most]
+        self._end(idle)
         self._kept = [kept for kept in self._kept if kept not in idle]
 
-    def _end(self, actors: list[Any]) -> None:
-        """Let actors return their runs to the queue, and end them."""
-        if not actors:
-            return
-        stops = [actor.stop.remote() for actor in actors]
-        # a slot stops its worker within a grace, and the dispatcher waits for three
-        grace_s = 4.0 * self._settings.stop_grace_s
-        self._ray.wait(stops, num_returns=len(stops), timeout=grace_s)
-        for actor in actors:
-            self._ray.kill(actor)
+    def _end(self, ending: list[Kept]) -> None:
+        """Let members return their runs to the queue, and end them."""
+        stops = [kept.actor.stop.remote() for kept in ending if kept.idle_s is not None]
+        if stops:
+            # a slot stops its worker within a grace, and the dispatcher waits for three
+            grace_s = 4.0 * self._settings.stop_grace_s
+            self._ray.wait(stops, num_returns=len(stops), timeout=grace_s)
+        for kept in ending:
+            self._ray.kill(kept.actor)
 
 
 def members_for(runs: int, workers: int, cores: int) -> int:

@@ -65,7 +65,12 @@ class Placement:
     def stop(self) -> None:
         """End all members and the process."""
         self.ask_to_stop()
-        if self._thread.ident is not None:
+        if self._thread.ident is None:
+            return
+        self._thread.join(self._grace_s)
+        if self._thread.is_alive() and self._process is not None:
+            log.error("the process that keeps members on the cluster hangs: it is killed")
+            self._process.kill()
             self._thread.join()
 
     def _work(self) -> None:
