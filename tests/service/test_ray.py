@@ -80,7 +80,7 @@ def test_a_node_that_is_killed_while_it_holds_runs_costs_no_bit(placed, client, 
         assert "worker_lost" in ask(OUTCOMES)
         # a node that joins is used
         ray_cluster.add()
-        again = post(there, 40_000)
+        again = post(there, 5_000_000)
         wait_for(lambda: len(ask(HELD)) == 2, what="runs on the new node")
         there.post(f"{again}:cancel")
 
