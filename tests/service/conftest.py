@@ -71,7 +71,8 @@ def on_ray(postgres, bucket, ray_cluster):
             "CARDAN_RAY_TOKEN": ray_cluster.token,
             "CARDAN_DATABASE_URL": postgres.database(),
             "CARDAN_RESULTS_URL": bucket.folder(),
-            "CARDAN_LEASE_S": "2",
+            # a member that others keep from the processor for a while is not lost
+            "CARDAN_LEASE_S": "10",
             **bucket.environ,
         }
 

@@ -71,7 +71,6 @@ def test_a_batch_on_two_nodes_ends_with_the_bits_of_one_machine(placed, client):
 
 def test_a_node_that_is_killed_while_it_holds_runs_costs_no_bit(placed, client, ray_cluster):
     undisturbed = post(client, 40_000)
-    ray_cluster.nodes[1:] or ray_cluster.add()
     with with_key(placed.start()) as there, database_of(placed) as ask:
         batch = post(there, 40_000)
         wait_for(lambda: len(ask(HELD)) == 2, what="runs on both nodes")
