@@ -99,8 +99,6 @@ cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL, S3 serv
 	@$(VENV)-cluster/bin/cardan warmup
 	@$(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/simulations tests/service/recordings/test_results.py \
 	  tests/service/test_storage.py tests/service/test_random_faults.py tests/service/test_ray.py $(PYTEST_ARGS)
-	@CARDAN_TEST_EXECUTOR=ray $(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/api/test_simulations.py \
-	  tests/service/api/test_batches.py tests/service/api/test_studies.py $(PYTEST_ARGS)
 
 boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)
