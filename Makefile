@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test contract fast pytest boundscheck plain check lint types contracts page-types browser \
-        chart bench bench-contacts bench-scaling bench-bulk bench-rollout bench-gpu bench-articulated bench-families algorithms formulations verify trust solvers lock \
+        chart bench bench-contacts bench-scaling bench-bulk bench-ray bench-rollout bench-gpu bench-articulated bench-families algorithms formulations verify trust solvers lock \
         cluster-test manual image-steps image-lint wheel clean
 
 help: ## this list
@@ -95,10 +95,10 @@ pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile
 	@$(BIN)/cardan warmup
 	@$(BIN)/python -m pytest $(PYTEST_WORKERS) --durations=20 $(PYTEST_ARGS)
 
-cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL and a real S3 server, in an environment of their own
+cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL, S3 server and Ray cluster, in an environment of their own
 	@$(VENV)-cluster/bin/cardan warmup
 	@$(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/simulations tests/service/recordings/test_results.py \
-	  tests/service/test_storage.py tests/service/test_random_faults.py $(PYTEST_ARGS)
+	  tests/service/test_storage.py tests/service/test_random_faults.py tests/service/test_ray.py $(PYTEST_ARGS)
 
 boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)
@@ -147,6 +147,9 @@ bench-scaling: setup-test ## time per step and memory of heaps of 10 to 20 000 s
 bench-bulk: setup-test ## what a short run costs beyond its physics: alone, in a rollout, in a batch
 	@$(BIN)/python -m benchmarks.bulk
 
+bench-ray: $(VENV)-cluster/.packages ## a batch on two nodes of Ray beside the same batch in one service
+	@$(VENV)-cluster/bin/python -m benchmarks.cluster
+
 bench-rollout: setup-test ## worlds side by side, alone, and in MuJoCo's rollouts if it is installed
 	@$(BIN)/python -m benchmarks.rollout
 
@@ -190,7 +193,7 @@ lock: ## renew the lock files from pyproject.toml
 	  $(LOCK) -o requirements-test.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
 	  $(LOCK) -o requirements-robots.lock >/dev/null
-	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra cluster -c requirements.lock \
+	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra cluster -c requirements.lock -c requirements-test.lock \
 	  $(LOCK) -o requirements-cluster.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra manual -c requirements-cluster.lock -c requirements-test.lock \
 	  $(LOCK) -o requirements-manual.lock >/dev/null

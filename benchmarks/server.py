@@ -5,12 +5,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 SERVES = "Cardan serves at http://"
-STOP_S = 20.0
+STOP_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Server:
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
-    """A server for the time of a block. Raises RuntimeError when it does not start."""
+def serving(environ: Mapping[str, str] = MappingProxyType({})) -> Iterator[Server]:
+    """A server with variables for the time of a block. Raises RuntimeError if none starts."""
     with tempfile.TemporaryDirectory(prefix="cardan-data-") as data:
         began = time.perf_counter()
         process = subprocess.Popen(
@@ -42,7 +43,7 @@ def serving() -> Iterator[Server]:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=_environment(),
+            env=_environment() | dict(environ),
         )
         try:
             assert process.stdout is not None

@@ -11,15 +11,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO
 
-from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from cardan.service.cluster.placement import Placement
 from cardan.service.compute.downloads import Downloads
 from cardan.service.compute.pool import ComputePool, PoolOptions
+from cardan.service.parts import (
+    dispatcher_options,
+    open_database_of,
+    queue_of,
+    results_of,
+    worker_limits,
+)
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.limits import WorkerLimits
-from cardan.service.recordings.bucket import BucketResults
-from cardan.service.recordings.results import FolderResults, Results, ResultsError
+from cardan.service.recordings.results import ResultsError
 from cardan.service.recordings.sizes import RecordingSizes
 from cardan.service.settings import Settings, SettingsError
 from cardan.service.shares import Shares
@@ -28,21 +33,15 @@ from cardan.service.simulations.admission import Admission
 from cardan.service.simulations.catalog import Catalog, Row
 from cardan.service.simulations.changes import Changes
 from cardan.service.simulations.checkpoints import Checkpoints
-from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
-from cardan.service.simulations.postgres import DatabaseAddressError, open_postgres
-from cardan.service.simulations.queue import Queue
+from cardan.service.simulations.dispatcher import Dispatcher
 from cardan.service.simulations.replays import Replay, ReplayError
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.signals import EVERYTHING, Signals
-from cardan.service.simulations.tables import UnknownVersionError, open_database
 from cardan.service.stored_scenes import KeptRevisions, StoredScenes
 from cardan.service.studies.coordinator import Studies
 from cardan.service.studies.rows import StudyRows
 
 log = logging.getLogger("cardan.jobs")
-
-# niceness of the processes that run simulations: requests get the processor first
-RUNS_BEHIND = 5
 
 
 class Services:
@@ -56,7 +55,7 @@ class Services:
         self._keeping = threading.Lock()
         try:
             self._engine = open_database_of(settings)
-            self.results = _results_of(settings)
+            self.results = results_of(settings)
         except SettingsError:
             self._lock.close()
             raise
@@ -64,12 +63,7 @@ class Services:
         self._database = None if shared else settings.database.stat()
         self._signals = Signals(self._engine, self._heard) if shared else None
         self.checkpoints = Checkpoints(settings.data / "checkpoints")
-        self.queue = Queue(
-            self._engine,
-            lease_s=settings.lease_s,
-            changed=self._changed,
-            progressed=lambda run_id, attempt: self.checkpoints.of(run_id, attempt).progressed,
-        )
+        self.queue = queue_of(self._engine, settings, self.checkpoints, self._changed)
         self.admission = Admission(
             self._engine,
             most_queued=settings.max_queued,
@@ -83,22 +77,13 @@ class Services:
         )
         self.shares = Shares(self._engine, settings.api_keys)
         self.sizes = RecordingSizes(self.results.size)
-        limits = WorkerLimits(
-            memory=settings.worker_memory_bytes,
-            file=settings.result_file_bytes,
-            scene=settings.limits,
-            threads=settings.threads,
-        )
-        options = DispatcherOptions(
-            slots=settings.workers,
-            results=self.results,
-            limits=replace(limits, nice=RUNS_BEHIND),
-            checkpoints=self.checkpoints,
-            checkpoint_s=settings.checkpoint_s,
-            silence_s=settings.silence_s,
-            stop_grace_s=settings.stop_grace_s,
-        )
+        options = dispatcher_options(settings, self.results, self.checkpoints)
+        if settings.executor == "ray":
+            # actors compute the runs; recordings of ended ones are made here
+            options = replace(options, slots=1, claims=False)
         self.dispatcher = Dispatcher(self.queue, options, launcher)
+        self.placement = Placement(settings) if settings.executor == "ray" else None
+        limits = worker_limits(settings)
         self.compute = ComputePool(launcher, limits, _lanes(settings))
         largest, all_kept = settings.download_bytes, settings.kept_download_bytes
         made = settings.data / "downloads"
@@ -123,15 +108,21 @@ class Services:
         if self._signals is not None:
             self._signals.start()
         self.dispatcher.start()
+        if self.placement is not None:
+            self.placement.start()
         self.studies.start()
         self.retention.start()
 
     def close(self) -> None:
         """Stop working; running runs go back to the queue."""
+        if self.placement is not None:
+            self.placement.ask_to_stop()
         self.dispatcher.stop()
         self.retention.stop()
         self.compute.close()
         self.studies.stop()
+        if self.placement is not None:
+            self.placement.stop()
         if self._signals is not None:
             self._signals.stop()
         self._engine.dispose()
@@ -197,6 +188,11 @@ class Services:
         except SQLAlchemyError:
             return False
         return True
+
+    @property
+    def workers(self) -> int:
+        """How many runs are computed at once, here or on the cluster."""
+        return self.settings.workers if self.placement is None else self.placement.workers
 
     @property
     def in_place(self) -> bool:
@@ -285,39 +281,6 @@ def _lanes(settings: Settings) -> PoolOptions:
         small_bytes=settings.small_scene_bytes,
         answer_s=settings.answer_s,
     )
-
-
-def open_database_of(settings: Settings) -> Engine:
-    """The database of the settings. Raises SettingsError."""
-    address = settings.database_url
-    where = str(settings.database) if address is None else "of CARDAN_DATABASE_URL"
-    try:
-        if address is None:
-            return open_database(settings.database)
-        return open_postgres(address.get_secret_value())
-    except UnknownVersionError as error:
-        raise SettingsError(str(error)) from error
-    except DatabaseAddressError as error:
-        raise SettingsError(f"CARDAN_DATABASE_URL: {error}") from error
-    except SQLAlchemyError as error:
-        raise SettingsError(f"The database {where} cannot be used: {error}") from error
-
-
-def _results_of(settings: Settings) -> Results:
-    """Raises SettingsError."""
-    if settings.results_url is None:
-        return FolderResults(settings.results)
-    try:
-        return BucketResults(
-            settings.results,
-            settings.results_url,
-            settings.bucket_options,
-            link_s=settings.results_link_s,
-            cache=settings.data / "fetched",
-            cache_bytes=settings.kept_download_bytes,
-        )
-    except ResultsError as error:
-        raise SettingsError(f"CARDAN_RESULTS_URL: {error}") from error
 
 
 def _lock_folder(settings: Settings) -> IO[bytes]:

@@ -61,6 +61,17 @@ class Settings(BaseModel):
     """PostgreSQL instead of a file in the data folder: `postgresql://USER:PASSWORD@HOST/NAME`."""
     results_url: str | None = None
     """Recordings in an S3-compatible store: `s3://BUCKET/FOLDER`; by default in the data folder."""
+    executor: Literal["embedded", "ray"] = "embedded"
+    """What computes runs: workers of this service, or actors on the nodes of a Ray cluster."""
+    ray_address: str | None = None
+    """The Ray cluster: `HOST:PORT` where this machine is a node of it, else `ray://HOST:10001`."""
+    ray_workers: int | None = Field(None, ge=1, le=4096)
+    """Most workers at once on all nodes, each with a core; by default one for each of their cores.
+    """
+    ray_cores: int = Field(1, ge=1, le=256)
+    """Cores, and workers, of one actor: larger ones share their kernels and connections."""
+    ray_token: SecretStr | None = None
+    """The token of the cluster, for `RAY_AUTH_MODE=token`."""
     results_link_s: float = Field(900.0, ge=0.0)
     """Downloads of whole tables lead to the store with a link good for so long; 0: they do not."""
     bucket_options: Mapping[str, str] = Field({}, repr=False)
@@ -192,6 +203,22 @@ class Settings(BaseModel):
             "CARDAN_API_KEY_FILE) and send it as 'Authorization: Bearer KEY', or listen on "
             "127.0.0.1."
         )
+
+    def check_executor(self) -> None:
+        """Refuse Ray without what its nodes share with this service. Raises SettingsError."""
+        if self.executor == "embedded":
+            return
+        needed = {
+            "CARDAN_RAY_ADDRESS": self.ray_address,
+            "CARDAN_DATABASE_URL": self.database_url,
+            "CARDAN_RESULTS_URL": self.results_url,
+        }
+        missing = [name for name, value in needed.items() if value is None]
+        if missing:
+            raise SettingsError(
+                f"CARDAN_EXECUTOR=ray needs {' and '.join(missing)}: the nodes of a cluster share "
+                "a database and a store of recordings, and no folder."
+            )
 
     @property
     def loopback(self) -> bool:

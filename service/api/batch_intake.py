@@ -53,12 +53,12 @@ def admit_batch(
     return services.admission.batch(taken.text, batch, new, key=key)
 
 
-def batch_estimate(taken: TakenBatch, settings: Settings) -> BatchEstimate:
-    """Return what a batch costs with the workers of this service."""
+def batch_estimate(taken: TakenBatch, workers: int) -> BatchEstimate:
+    """Return what a batch costs with so many workers."""
     cost = taken.cost
     assert cost is not None
     count = len(taken.runs)
-    parallel = min(settings.workers, taken.asked["max_parallel"] or count, count)
+    parallel = min(max(workers, 1), taken.asked["max_parallel"] or count, count)
     spent = cost.processor_seconds
     return BatchEstimate(
         runs=count,

@@ -92,7 +92,7 @@ async def create(
     order = batch_order(await read_bytes(request), services.settings, estimate=estimate)
     if estimate:
         taken, _ = await answer_about_scene(request, services, order)
-        return as_json(batch_estimate(taken, services.settings), 200)
+        return as_json(batch_estimate(taken, services.workers), 200)
     async with ticket(request, services) as granted:
         batch_id = granted.replayed
         if batch_id is None:

@@ -33,7 +33,7 @@ async def healthz(services: TheServices) -> dict[str, str]:
         raise ProblemError(
             503,
             "not_alive",
-            f"{dead} of {services.settings.workers} threads of the queue have ended; restart it.",
+            f"{dead} threads of the queue have ended; restart it.",
         )
     if not services.in_place:
         raise ProblemError(503, "not_alive", DATABASE_GONE)
@@ -52,6 +52,8 @@ def readyz(request: Request, services: TheServices) -> dict[str, Any]:
         "database": services.readable and services.in_place,
         "storage": services.free_bytes >= services.settings.min_free_bytes,
     }
+    if services.placement is not None:
+        checks["cluster"] = services.placement.joined
     missing = [name for name, good in checks.items() if not good]
     if missing:
         raise ProblemError(
@@ -66,7 +68,7 @@ def readyz(request: Request, services: TheServices) -> dict[str, Any]:
 
 
 @router.get("/limits")
-def limits(settings: TheSettings) -> dict[str, Any]:
+def limits(settings: TheSettings, services: TheServices) -> dict[str, Any]:
     """Limits of scenes, requests, the queue and batches."""
     return {
         "scene": settings.limits.model_dump(),
@@ -75,7 +77,7 @@ def limits(settings: TheSettings) -> dict[str, Any]:
         "batch_runs": settings.max_batch_runs,
         "study_evaluations": settings.max_study_evaluations,
         "sessions": settings.max_sessions,
-        "parallel_runs": settings.workers,
+        "parallel_runs": services.workers,
         "timeout_s": settings.default_timeout_s,
         "max_timeout_s": settings.max_timeout_s,
         "requests_per_minute": settings.requests_per_minute,

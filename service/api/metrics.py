@@ -57,6 +57,10 @@ class Present(Collector):
             "Threads of the queue that have ended",
             services.dispatcher.dead_slots,
         )
+        if services.placement is not None:
+            cores, members = services.placement.cores, services.placement.members
+            yield _gauge("cardan_cluster_cores", "Cores of the nodes of the cluster", cores)
+            yield _gauge("cardan_cluster_members", "Actors that compute runs, or will", members)
         yield _gauge("cardan_free_bytes", "Free space for results", services.free_bytes)
         sessions = self._sessions.all()
         yield _gauge("cardan_sessions", "Live sessions", len(sessions))

@@ -33,6 +33,7 @@ def serve(
     try:
         settings = Settings.from_environment(os.environ, host=host, port=port, data=data)
         settings.check_exposure()
+        settings.check_executor()
         tracing.set_up(os.environ)
         forget_secrets(os.environ)
         _check_free(settings)
@@ -71,6 +72,7 @@ def _run(settings: Settings, kernels: Kernels) -> "AnnouncingServer":
         server_header=False,
     )
     _check_database(settings)
+    _check_cluster(settings)
     server = AnnouncingServer(config)
     server.run()
     return server
@@ -124,10 +126,22 @@ class AnnouncingServer(uvicorn.Server):
 
 def _check_database(settings: Settings) -> None:
     """Refuse a database that this version cannot use with a sentence, before anything starts."""
-    from cardan.service.services import open_database_of
+    from cardan.service.parts import open_database_of
 
     try:
         open_database_of(settings).dispose()
+    except SettingsError as error:
+        console.stop(str(error))
+
+
+def _check_cluster(settings: Settings) -> None:
+    """Refuse a cluster that cannot be joined with a sentence, before anything starts."""
+    if settings.executor != "ray":
+        return
+    from cardan.service.cluster.placement import Placement
+
+    try:
+        Placement(settings).check()
     except SettingsError as error:
         console.stop(str(error))
 

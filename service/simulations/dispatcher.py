@@ -20,6 +20,7 @@ from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.recordings.results import Results
 from cardan.service.simulations.attempt import Attempt, Live
 from cardan.service.simulations.checkpoints import Checkpoints
+from cardan.service.simulations.claims import Claim
 from cardan.service.simulations.pace import Pace
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.replays import Replays
@@ -45,6 +46,8 @@ class DispatcherOptions:
     silence_s: float = 60.0
     stop_grace_s: float = 5.0
     ready_s: float = 600.0
+    claims: bool = True  # else its slots make recordings of ended runs only
+    shared_by: int = 0  # slots of all machines that share the queue, where their number is known
 
 
 class Dispatcher:
@@ -56,7 +59,7 @@ class Dispatcher:
         self.options = options
         self.launcher = launcher
         self.live: dict[str, Live] = {}
-        self.pace = Pace(options.slots)
+        self.pace = Pace(max(options.slots, options.shared_by))
         self.replays = Replays()
         self.stopping = threading.Event()
         self._wanted: set[str] = set()
@@ -176,9 +179,14 @@ class WorkerSlot:
         if replay is not None:
             replay.answer(worker, self._options.silence_s)
             return
-        claims = self._queue.claim_group(self._owner, self._dispatcher.pace.group_size)
+        claims = self._claimed()
         if not claims:
             self._queue.wake.wait(IDLE_SECONDS)
             self._queue.wake.clear()
             return
         Attempt(self._dispatcher, worker, claims).supervise()
+
+    def _claimed(self) -> list[Claim]:
+        if not self._options.claims:
+            return []
+        return self._queue.claim_group(self._owner, self._dispatcher.pace.group_size)

@@ -73,6 +73,13 @@ def count_states(connection: Connection, batch_id: str) -> dict[RunState, int]:
     return {RunState(state): count for state, count in rows}
 
 
+def count_open(connection: Connection, most: int) -> int:
+    """Number of runs that wait or are worked on, counted up to `most`."""
+    open_ = t.runs.c.state.in_([RunState.QUEUED, *ACTIVE])
+    some = select(t.runs.c.seq).where(open_).limit(most).subquery()
+    return int(connection.execute(select(func.count()).select_from(some)).scalar_one())
+
+
 def failure_codes(connection: Connection, batch_id: str) -> dict[str, int]:
     """Number of failed and timed out runs of a batch per code of their error.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from cardan.service.settings import Settings
 from tests.architecture.sources import ROOT, text_of
 
 DOCKERFILE = text_of(Path("Dockerfile"))
@@ -87,3 +88,36 @@ def test_the_build_context_holds_what_is_installed_and_nothing_else() -> None:
 def test_scripts_can_be_executed() -> None:
     scripts = [ROOT / ".ci" / name for name in ("run", "browser", "image_lint")]
     assert all(os.access(script, os.X_OK) for script in scripts)
+
+
+def test_nodes_of_the_manifest_are_what_the_service_expects() -> None:
+    manifest = text_of(Path("docs/kuberay.yaml"))
+    cluster, service, _ = yaml.safe_load_all(manifest)
+    assert (cluster["apiVersion"], cluster["kind"]) == ("ray.io/v1", "RayCluster")
+    assert f"ray=={cluster['spec']['rayVersion']} " in text_of(Path("requirements-cluster.lock"))
+    groups = cluster["spec"]["workerGroupSpecs"]
+    for group in groups:
+        (container,) = group["template"]["spec"]["containers"]
+        # an actor counts on a whole core
+        assert group["rayStartParams"]["num-cpus"] == container["resources"]["requests"]["cpu"]
+    for group in [*groups, cluster["spec"]["headGroupSpec"]]:
+        (container,) = group["template"]["spec"]["containers"]
+        assert {"name": "RAY_AUTH_MODE", "value": "token"} in container["env"]
+    (container,) = service["spec"]["template"]["spec"]["containers"]
+    given = {one["name"]: one["value"] for one in container["env"]}
+    settings = Settings.from_environment(given)
+    assert settings.executor == "ray"
+    name = cluster["metadata"]["name"]
+    assert settings.ray_address == f"ray://{name}-head-svc:10001"
+
+
+def test_compose_gives_nodes_of_ray_the_token_of_the_service_and_nothing_of_its_keys() -> None:
+    services = yaml.safe_load(text_of(Path("docker-compose.yml")))["services"]
+    placing = services["placing"]["environment"]
+    key = {"CARDAN_API_KEY": "operator-of-sixteen-or-more"}
+    Settings.from_environment(placing | key).check_executor()
+    for name in ("head", "node"):
+        node = services[name]["environment"]
+        assert node["RAY_AUTH_TOKEN"] == placing["CARDAN_RAY_TOKEN"]
+        assert not [key for key in node if key.startswith(("CARDAN_", "AWS_"))]
+        assert "ports" not in services[name]

@@ -48,6 +48,16 @@ def test_beyond_loopback_keys_are_needed(host):
     Settings.from_environment({"CARDAN_API_KEY": KEY}, host=host).check_exposure()
 
 
+def test_ray_needs_what_nodes_share():
+    environ = {"CARDAN_EXECUTOR": "ray", "CARDAN_RAY_ADDRESS": "head:6379"}
+    alone = Settings.from_environment(environ)
+    with pytest.raises(SettingsError, match="CARDAN_DATABASE_URL and CARDAN_RESULTS_URL"):
+        alone.check_executor()
+    shared = {"CARDAN_DATABASE_URL": "postgresql://h/d", "CARDAN_RESULTS_URL": "s3://b"}
+    Settings.from_environment(environ | shared).check_executor()
+    Settings().check_executor()
+
+
 def test_keys_come_from_a_file_too(tmp_path):
     (tmp_path / "keys").write_text(f"{KEY}-1\n{KEY}-2\n")
     environ = {"CARDAN_API_KEY_FILE": str(tmp_path / "keys")}

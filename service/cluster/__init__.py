@@ -1,0 +1,1 @@
+"""Runs on the nodes of a Ray cluster: who places them, and what is placed. The queue decides."""
