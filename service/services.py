@@ -33,8 +33,9 @@ from cardan.service.simulations.postgres import DatabaseAddressError, open_postg
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.replays import Replay, ReplayError
 from cardan.service.simulations.retention import Keep, Retention
+from cardan.service.simulations.revisions import UnknownVersionError
 from cardan.service.simulations.signals import EVERYTHING, Signals
-from cardan.service.simulations.tables import UnknownVersionError, open_database
+from cardan.service.simulations.sqlite import open_database
 from cardan.service.stored_scenes import KeptRevisions, StoredScenes
 from cardan.service.studies.coordinator import Studies
 from cardan.service.studies.rows import StudyRows

@@ -23,7 +23,7 @@ import pytest
 from sqlalchemy import text
 
 from cardan.service.simulations.postgres import open_postgres
-from cardan.service.simulations.tables import open_database
+from cardan.service.simulations.sqlite import open_database
 from tests.service.real_server import DROP, wait_for
 from tests.service.test_durability import chaos, children
 
