@@ -11,6 +11,13 @@ WHOLE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 def upgrade() -> None:
     """From an empty database."""
+    make_what_comes_in()
+    make_runs()
+    make_what_happened()
+
+
+def make_what_comes_in() -> None:
+    """Scenes, batches and keys of requests."""
     op.create_table(
         "scenes",
         sa.Column("hash", sa.String, primary_key=True),
@@ -36,6 +43,10 @@ def upgrade() -> None:
         sa.Column("stop_reason", sa.String),
         sa.Column("created_at", sa.Float, nullable=False),
     )
+
+
+def make_runs() -> None:
+    """Runs, of batches or single."""
     op.create_table(
         "runs",
         sa.Column("seq", WHOLE, primary_key=True),
@@ -66,6 +77,10 @@ def upgrade() -> None:
     op.create_index("runs_by_state", "runs", ["state", "priority", "seq"])
     op.create_index("runs_by_batch", "runs", ["batch_id", "state"])
     op.create_index("runs_by_number", "runs", ["batch_id", "number"])
+
+
+def make_what_happened() -> None:
+    """Attempts and events of runs."""
     run_id = sa.ForeignKey("runs.id", ondelete="CASCADE")
     op.create_table(
         "attempts",
