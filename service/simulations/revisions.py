@@ -55,7 +55,7 @@ def recorded_revision(connection: Connection) -> str | None:
     """What the database says; none: it does not."""
     if not inspect(connection).has_table(recorded.name):
         return None
-    return connection.execute(select(recorded.c.version_num)).scalar_one()
+    return str(connection.execute(select(recorded.c.version_num)).scalar_one())
 
 
 def refuse_unknown(found: str | None, where: str, otherwise: str) -> None:

@@ -205,7 +205,7 @@ class Client:
 
     def ask(self, method, path, **more):
         """The answer of the service, whichever process it is by then."""
-        until = time.monotonic() + 120
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             try:
                 answer = httpx.request(method, self.server.url + path, timeout=30, **more)
