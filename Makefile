@@ -8,6 +8,7 @@ PYTEST_ARGS ?=
 SCENES ?= 150
 SEED ?= 1
 EXAMPLES ?= 20
+NAME ?= change of tables
 # tests of a file stay together: they share servers and what they compiled
 PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 
@@ -21,7 +22,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test contract fast pytest boundscheck plain check lint types contracts page-types browser \
         chart bench bench-contacts bench-scaling bench-bulk bench-ray bench-rollout bench-gpu bench-articulated bench-families algorithms formulations verify trust solvers lock \
-        cluster-test manual image-steps image-lint wheel clean
+        cluster-test manual revision image-steps image-lint wheel clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -206,6 +207,10 @@ lock: ## renew the lock files from pyproject.toml
 
 LOCK := --quiet --no-config --universal --python-version 3.11 --fork-strategy fewest \
         --generate-hashes --no-annotate --custom-compile-command "make lock"
+
+revision: setup-test ## draft the script of changed tables of the queue (NAME="colour of runs")
+	@$(BIN)/python .ci/revision.py "$(NAME)"
+	@$(BIN)/ruff check --quiet --fix service/simulations/migrations; $(BIN)/ruff format --quiet service/simulations/migrations
 
 wheel: setup ## wheels in dist/: one with the compiled kernels for this Python, one for all platforms
 	@$(BIN)/python .ci/wheel.py dist

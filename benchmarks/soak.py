@@ -92,14 +92,22 @@ async def _watch_all(address: str, count: int, tell: Connection) -> list[int]:
     return counted
 
 
-def busiest_worker() -> int:
-    """The process of the session: of those of sessions the one that has computed most."""
+def is_below(pid: int, ancestor: int) -> bool:
+    """Whether a process was started by another, or by what that started. Raises OSError."""
+    while pid > 1 and pid != ancestor:
+        pid, _ = machine.parent_and_time(pid)
+    return pid == ancestor
+
+
+def busiest_worker(service: int) -> int:
+    """The process of the session: of those of sessions of a service what has computed most."""
     found = []
     for entry in filter(str.isdecimal, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/comm") as file:
-                if file.read().strip() == "sessions":
-                    found.append(int(entry))
+                is_worker = file.read().strip() == "sessions"
+            if is_worker and is_below(int(entry), service):
+                found.append(int(entry))
         except OSError:
             continue
     return max(found, key=processor_s)
@@ -121,7 +129,7 @@ def soak(server: Server, seconds: float) -> None:
             watching.append(process)
         for line in lines:
             line.recv()
-        worker = busiest_worker()
+        worker = busiest_worker(server.pid)
         time.sleep(seconds / PARTS)
         for line in lines:
             line.send("count")

@@ -14,7 +14,8 @@ from cardan.service.simulations.checkpoints import Checkpoints
 from cardan.service.simulations.dispatcher import DispatcherOptions
 from cardan.service.simulations.postgres import DatabaseAddressError, open_postgres
 from cardan.service.simulations.queue import Queue
-from cardan.service.simulations.tables import UnknownVersionError, open_database
+from cardan.service.simulations.revisions import UnknownVersionError
+from cardan.service.simulations.sqlite import open_database
 
 # niceness of the processes that run simulations: requests get the processor first
 RUNS_BEHIND = 5

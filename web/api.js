@@ -231,7 +231,12 @@ export async function forkSession(id, at) {
   return (await request("POST", `/sessions/${id}:fork`, at)).json();
 }
 
-/** For people without a key. @param {"sessions" | "simulations" | "batches"} kind @param {string} id @param {string} name @returns {Promise<{url: string, expires_at: string}>} */
+/** @param {string} id @returns {Promise<Scene>} a stored scene, as it was written */
+export async function getStoredScene(id) {
+  return (await request("GET", `/scenes/${encodeURIComponent(id)}`)).json();
+}
+
+/** For people without a key. @param {"sessions" | "simulations" | "batches" | "scenes"} kind @param {string} id @param {string} name @returns {Promise<{url: string, expires_at: string}>} */
 export async function createShare(kind, id, name) {
   return (await request("POST", `/${kind}/${id}/shares`, { name })).json();
 }

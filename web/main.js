@@ -105,9 +105,9 @@ export class Page {
   /** @returns {Promise<Example[]>} */
   async listExamples() {
     return api.listExamples().catch((error) => {
-      // a link for viewing shows one run or batch; if it does not, that is said already
+      // a link for viewing shows one run, batch or scene; if it does not, that is said already
       const keyless = error instanceof api.ProblemError && error.problem.status === 401;
-      if (!keyless || !/^#(session|run|batch)=/.test(location.hash)) this.failed(error);
+      if (!keyless || !/^#(session|run|batch|scene|share)=/.test(location.hash)) this.failed(error);
       return [];
     });
   }

@@ -38,13 +38,19 @@ export async function openModes(page) {
   byId("pose-pane", HTMLElement).after(pane);
   pane.scrollIntoView({ block: "nearest" });
   try {
-    const { rest, linear } = await findModes(await (session.stored ? getSimulationScene : getSessionScene)(session.id));
+    const { rest, linear } = await findModes(await sceneOf(session));
     if (pane.isConnected && page.session === session) new Panel(page, pane, said, rest, linear);
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     setText(said, `${error.problem.title}: ${error.problem.detail ?? ""}`);
     pane.append(closing(() => pane.remove()));
   }
+}
+
+/** As the service has it. @param {NonNullable<Page["session"]>} session @returns {Promise<import("./types.js").Scene>} */
+async function sceneOf({ kind, id, scene }) {
+  if (kind === "scene") return scene;
+  return kind === "run" ? getSimulationScene(id) : getSessionScene(id);
 }
 
 /** About the equilibrium near the start, else about the start. @param {unknown} scene @returns {Promise<{rest: Rest, linear: Linear}>} */

@@ -26,7 +26,7 @@ export function momentLink(page) {
   const { session, example, view, selection, charts, drawn } = page;
   const address = new URLSearchParams(example ? { scene: example } : {});
   if (session) {
-    address.set(session.stored ? "run" : "session", session.id);
+    address.set(session.kind, session.id);
     address.set("step", String(drawn.step));
   }
   const { camera, controls } = view.stage;

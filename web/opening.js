@@ -17,6 +17,9 @@ import { Waiting, isNotReady } from "./waiting.js";
 const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
 const OWN = "cardan.session"; // id of the session of an example that this tab made
 const GONE = [404, 410];
+const LINK_OVER = "This link shows nothing: it has expired, was withdrawn, or is not whole. Whoever sent it can make another.";
+/** What begins so is the id of a stored scene; examples have names. */
+const STORED = /^scene_/;
 
 /** Of the scene of a first visit: two minutes. */
 const RUNS_ON = { "/simulation/duration": 120 };
@@ -38,20 +41,20 @@ export class Opening {
 
   /** What the address names, else what this browser showed last, else an example. @param {Promise<Example[]>} listing */
   async start(listing) {
-    const { id, example, run, compare, batch } = named();
+    const { id, example, run, scene, compare, batch, share } = named();
     if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
     const comparing = compare && (await api.listComparisons()).find((one) => one.name === compare);
-    const why = comparing ? null : await this.named(id, run, example);
+    const why = comparing ? null : await this.named(named());
     this.examples = await listing;
     if (comparing) await this.compare(comparing, {});
-    if (why !== null && (id || run || example || !await this.rejoin())) await this.fallBack(id, example, why);
+    if (why !== null && (id || run || scene || share || example || !await this.rejoin())) await this.fallBack(id, example, why);
     applyMoment(this.page, moment);
   }
 
   /** The address has changed: Back, Forward, or a link typed into it. */
   async follow() {
-    const { id, example, run, compare, batch } = named();
+    const { id, example, run, scene, compare, batch, share } = named();
     if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
     if (compare) {
@@ -60,19 +63,22 @@ export class Opening {
       return;
     }
     const shown = this.page.session?.id;
-    if (id || run ? (id ?? run) !== shown : example) {
-      const why = await this.named(id, run, example);
+    const asked = id ?? run ?? scene ?? share;
+    if (asked ? asked !== shown : example) {
+      const why = await this.named(named());
       if (why !== null) await this.fallBack(id, example, why);
     }
     applyMoment(this.page, moment);
   }
 
-  /** @param {string | null} id of a session @param {string | null} run of a simulation @param {string | null} example @returns {Promise<string | null>} null: it is shown; else why not */
-  async named(id, run, example) {
+  /** @param {ReturnType<typeof named>} address @returns {Promise<string | null>} null: it is shown; else why not */
+  async named({ id, run, scene, share, example }) {
+    if (share) return LINK_OVER;
     if (id) return this.join(id, example);
-    if (!run) return "";
+    if (!run && !scene) return "";
     try {
-      await this.openRun(run, {});
+      if (run) await this.openRun(run, {});
+      else if (scene) await this.openStoredScene(scene);
       return null;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -94,6 +100,17 @@ export class Opening {
     await this.page.show(run, null);
     if (run.stride > 1) showNote(`This is a long recording: every ${run.stride}th of its moments is shown.`, { stays: true });
     if (info.status === "failed") showFailure(this.page, run);
+  }
+
+  /** A stored scene as it starts, for looking at. @param {string} id */
+  async openStoredScene(id) {
+    const turn = ++this.turn;
+    const { openShownScene } = await import("./shown_scene.js");
+    const shown = await openShownScene(id, () => this.fork());
+    if (turn !== this.turn) return;
+    clearMessages();
+    setAddress({ scene: id }, {});
+    await this.page.show(shown, null);
   }
 
   /** Two runs of one scene. @param {import("./types.js").Comparing} comparing @param {Way} [way] */
@@ -126,7 +143,7 @@ export class Opening {
     const { session, drawn, example } = this.page;
     if (!session || this.busy) return;
     if (session.stored) {
-      await this.open(session.scene, null, { push: true, note: "The scene of the stored run starts live, from its beginning." });
+      await this.open(session.scene, null, { push: true, note: session.kind === "scene" ? "A copy of the stored scene runs; the stored one stays as it is." : "The scene of the stored run starts live, from its beginning." });
       return;
     }
     this.busy = true;
@@ -285,8 +302,10 @@ function setAddress(fields, { push = false }) {
   else history.replaceState(null, "", address);
 }
 
-/** @returns {{id: string | null, example: string | null, run: string | null, compare: string | null, batch: string | null}} what the address names */
+/** @returns {Record<"id" | "example" | "run" | "scene" | "compare" | "batch" | "share", string | null>} what the address names; scene: one that is stored; share: a link for viewing that the service did not know */
 function named() {
   const address = new URLSearchParams(location.hash.slice(1));
-  return { id: address.get("session"), example: address.get("scene"), run: address.get("run"), compare: address.get("compare"), batch: address.get("batch") };
+  const scene = address.get("scene");
+  const stored = scene !== null && STORED.test(scene);
+  return { id: address.get("session"), example: stored ? null : scene, scene: stored ? scene : null, run: address.get("run"), compare: address.get("compare"), batch: address.get("batch"), share: address.get("share") };
 }

@@ -15,7 +15,7 @@ const CAPPED = 0.95;
 
 const WORDS = {
   starting: "starting", running: "running", paused: "paused", finished: "finished", failed: "failed",
-  recovering: "recovering", closed: "closed", lost: "reconnecting", connecting: "connecting", history: "history", stored: "stored run",
+  recovering: "recovering", closed: "closed", lost: "reconnecting", connecting: "connecting", history: "history", stored: "stored run", scene: "stored scene",
 };
 
 export class Readouts {

@@ -47,6 +47,7 @@ export class Session extends Emitter {
     super();
     this.id = info.id;
     this.stored = /** @type {const} */ (false);
+    this.kind = /** @type {const} */ ("session");
     this.scene = scene;
     this.state = info.state;
     this.speed = info.speed;

@@ -13,6 +13,8 @@ import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film
 const MAX_MOMENTS = 18_000;
 /** Of an animation. */
 const FRAMES_PER_SECOND = 60;
+/** What the page shows, as the service lists it. */
+const SHARED = /** @type {const} */ ({ session: "sessions", run: "simulations", scene: "scenes" });
 const POSE = ["px [m]", "py [m]", "pz [m]", "qw", "qx", "qy", "qz"];
 
 /** @param {import("./main.js").Page} page */
@@ -38,8 +40,8 @@ export function openShare(page) {
   /** @type {[string, string, () => unknown][]} */
   const ways = [
     ["Link to this moment", "run, time, camera, selection, overlays and plots", () => copy(link, "the link to this moment")],
-    ["View-only link", "for people without a key: they watch this run and change nothing, for 7 days", () => working("The link is made…", async () => {
-      const { url } = await createShare(session.stored ? "simulations" : "sessions", session.id, "from the page");
+    ["View-only link", `for people without a key: they watch this ${session.kind === "scene" ? "scene" : "run"} and change nothing, for 7 days`, () => working("The link is made…", async () => {
+      const { url } = await createShare(SHARED[session.kind], session.id, "from the page");
       return copy(location.origin + url, "a link for viewing");
     })],
     ["Picture", "the view as PNG", async () => download(`${name}.png`, await pictureOf(page.view))],
@@ -49,7 +51,7 @@ export function openShare(page) {
       download(`${name}.html`, blob);
       return `Saved: ${(blob.size / 1e6).toFixed(1)} MB, ${frames} moments${every > 1 ? `, one of ${every} that there are` : ""}.`;
     })],
-    ["glTF animation", session.stored ? "the run for Blender and others, as GLB" : "for Blender and others, as GLB: the scene simulated from its start to this time, without commands", () => working("The animation is made…", async () => {
+    ["glTF animation", session.kind === "run" ? "the run for Blender and others, as GLB" : "for Blender and others, as GLB: the scene simulated from its start to this time, without commands", () => working("The animation is made…", async () => {
       download(`${name}.glb`, new Blob([await getGltf(await recordedId(page))], { type: "model/gltf-binary" }));
       return "Saved.";
     })],
@@ -61,7 +63,7 @@ export function openShare(page) {
     ["Scene", "as JSON", () => download(`${name}.json`, new Blob([JSON.stringify(session.scene, null, 1)], { type: "application/json" }))],
     ["curl", "the run as a call from a shell", () => copy(asCurl(page.example, session.scene), "the run as a call with curl")],
     ["Python", "the run as a script", () => copy(asPython(page.example, session.scene), "the run as a Python script")],
-    ["Notebook cell", session.stored ? "plays this run in Jupyter" : "runs the scene and plays it in Jupyter", () => copy(asNotebook(session.stored ? session.id : null, page.example, session.scene), "a cell for a notebook")],
+    ["Notebook cell", session.kind === "run" ? "plays this run in Jupyter" : "runs the scene and plays it in Jupyter", () => copy(asNotebook(session.kind === "run" ? session.id : null, page.example, session.scene), "a cell for a notebook")],
   ];
   const items = ways.map(([label, words, run]) => make("li", {}, make("button", { type: "button", onclick: () => run() }, label), make("span", { class: "muted" }, words)));
   const film = make("button", { type: "button", onclick: () => toggleFilm(page, name, say, film) }, isRecording() ? "Stop the video" : "Start a video");
@@ -72,7 +74,7 @@ export function openShare(page) {
 /** A simulation that has the run: the stored one, else the scene simulated anew. @param {import("./main.js").Page} page @returns {Promise<string>} */
 async function recordedId({ session }) {
   if (!session) throw new Error("There is no run to keep.");
-  if (session.stored) return session.id;
+  if (session.kind === "run") return session.id;
   const { scene, edge, dt } = session;
   const info = await createSimulation({ scene, name: `${scene.name || "scene"}: animation`,
     overrides: { "/record": { rate: FRAMES_PER_SECOND, channels: ["pose"] }, "/simulation/duration": Math.max(edge.time, dt) } });

@@ -26,16 +26,20 @@ export async function openStored(info) {
   return new StoredRun(info, scene, new Recording(await openNpz(npz), scene), summary, stride);
 }
 
+/** @typedef {Pick<Recording, "steps" | "times" | "indexAt" | "frame">} Moments */
+
 /** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
 export class StoredRun extends Emitter {
   /**
-   * @param {import("./types.js").SimulationInfo} info @param {Scene} scene @param {Recording} recording
+   * @param {Pick<import("./types.js").SimulationInfo, "id" | "error"> & {status: string}} info @param {Scene} scene @param {Moments} recording
    * @param {import("./types.js").RunSummary | null} summary @param {number} stride every how-many-th recorded frame was fetched
    */
   constructor(info, scene, recording, summary, stride) {
     super();
     this.id = info.id;
     this.stored = /** @type {const} */ (true);
+    /** @type {"run" | "scene"} how the address names it */
+    this.kind = "run";
     this.scene = scene;
     this.recording = recording;
     this.known = summary;

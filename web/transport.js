@@ -9,6 +9,8 @@ import * as format from "./format.js";
 
 /** @type {(number | null)[]} null: as fast as possible */
 export const SPEEDS = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, null];
+/** What the button does with what is shown. */
+const FORK = { session: "Fork here", run: "Run it live", scene: "Run a copy" };
 const MAX_MARKERS = 200;
 /** What is shown of a replay may be this much behind what is due, before moments are asked for that were not kept [s]. */
 const SPARSE = 0.05;
@@ -149,7 +151,8 @@ export class Transport {
     this.dragging = false;
     this.liveButton.hidden = session.stored;
     const fork = byId("fork", HTMLButtonElement);
-    setText(fork, session.stored ? "Run it live" : "Fork here");
+    setText(fork, FORK[session.kind]);
+    this.timeline.disabled = session.kind === "scene";
   }
 
   clear() {

@@ -281,11 +281,13 @@ def watched_by(scope: Scope) -> Share | None:
 async def open_share(request: Request) -> Response:
     """Answer `/?share=TOKEN`: set a cookie for what the link shows, and show it.
 
-    Raises ProblemError 404.
+    A browser is told by the page that a link shows nothing, others by ProblemError 404.
     """
     token = request.query_params["share"]
     share = await run_sync(services_of(request).shares.find, token)
     if share is None:
+        if "text/html" in request.headers.get("accept", ""):
+            return RedirectResponse("/#share=over", 303, {"Cache-Control": "no-store"})
         detail = "This link shows nothing: it has expired, was revoked, or is not whole."
         raise ProblemError(404, "share_not_found", detail)
     response = RedirectResponse(f"/#{SHOWN[share.kind]}={share.resource}", 303)

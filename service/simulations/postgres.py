@@ -1,7 +1,6 @@
 """The tables of the queue in a PostgreSQL database, for services of many machines.
 
-The database has the version of its tables in `cardan_version`; it is brought to the latest, like a
-file, by whoever opens it first.
+It is brought to the latest revision, like a file, by whoever opens it first.
 """
 
 from sqlalchemy import (
@@ -14,18 +13,21 @@ from sqlalchemy import (
     Table,
     create_engine,
     event,
-    insert,
     inspect,
     make_url,
     select,
-    text,
-    update,
 )
 from sqlalchemy.exc import ArgumentError
 
 from cardan.service.simulations import locking
-from cardan.service.simulations.migrations import LATEST, changes_since
-from cardan.service.simulations.tables import UnknownVersionError, dump_json, metadata
+from cardan.service.simulations.revisions import (
+    UnknownVersionError,
+    bring_to_head,
+    recorded_revision,
+    refuse_unknown,
+    revision_of_number,
+)
+from cardan.service.simulations.tables import dump_json, metadata
 
 # a row that is locked so long is not waited for any more, and who holds it and hangs loses it
 OPTIONS = "-c lock_timeout=15s -c idle_in_transaction_session_timeout=60s"
@@ -37,7 +39,7 @@ KEEPALIVE = {
     "keepalives_count": 4,
 }
 
-version = Table("cardan_version", MetaData(), Column("number", Integer, nullable=False))
+counted = Table("cardan_version", MetaData(), Column("number", Integer, nullable=False))
 
 
 class DatabaseAddressError(Exception):
@@ -45,7 +47,7 @@ class DatabaseAddressError(Exception):
 
 
 def open_postgres(address: str, *, connections: int = 10) -> Engine:
-    """Open a database `postgresql://user:password@host/name`, and create or migrate its tables.
+    """Open a database `postgresql://user:password@host/name`, and bring its tables to the latest.
 
     Raises DatabaseAddressError and UnknownVersionError.
     """
@@ -70,7 +72,7 @@ def open_postgres(address: str, *, connections: int = 10) -> Engine:
 
     try:
         with engine.execution_options(writes=True).begin() as connection:
-            _migrate(connection, engine.url.render_as_string(hide_password=True))
+            _bring_to_head(connection, engine.url.render_as_string(hide_password=True))
     except BaseException:
         engine.dispose()
         raise
@@ -89,29 +91,20 @@ def _url(address: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def _migrate(connection: Connection, where: str) -> None:
-    """Create the tables, or bring them to the latest version. Raises UnknownVersionError."""
+def _bring_to_head(connection: Connection, where: str) -> None:
+    """Create the tables, or bring them to the latest revision. Raises UnknownVersionError."""
     names = set(inspect(connection).get_table_names())
-    if version.name not in names:
-        strangers = sorted(names & set(metadata.tables))
-        if strangers:
-            raise UnknownVersionError(
-                f"The database {where} has tables {', '.join(strangers)} and no version: they are "
-                "not Cardan's. Name another database; nothing in it was changed."
-            )
-        metadata.create_all(connection)
-        version.create(connection)
-        connection.execute(insert(version).values(number=LATEST))
-        return
-    found = int(connection.execute(select(version.c.number)).scalar_one())
-    if not 1 <= found <= LATEST:
+    found = recorded_revision(connection)
+    if found is None and counted.name in names:
+        number = connection.execute(select(counted.c.number)).scalar_one()
+        found = revision_of_number(number)
+    if found is not None:
+        refuse_unknown(found, where, "name another database")
+    elif strangers := sorted(names & set(metadata.tables)):
         raise UnknownVersionError(
-            f"The database {where} was written by another version of Cardan: it says version "
-            f"{found}, this one reads versions 1 to {LATEST}. Serve it with the Cardan that wrote "
-            "it, or name another database; nothing in it was changed."
+            f"The database {where} has tables {', '.join(strangers)} and no version: they are "
+            "not Cardan's. Name another database; nothing in it was changed."
         )
-    if found < LATEST:
-        for statement in changes_since(found):
-            connection.execute(text(statement))
-        metadata.create_all(connection)
-        connection.execute(update(version).values(number=LATEST))
+    bring_to_head(connection, found)
+    # a Cardan that knows numbers alone must not take the database for its own
+    counted.drop(connection, checkfirst=True)

@@ -3,20 +3,18 @@
 `scenes` are content-addressed: thousands of runs of one batch share one text. `stored_scenes` are
 those that users keep, `scene_revisions` their earlier texts. A *run* is one simulation; a single
 simulation is a run without a batch.
+
+A change here needs a script in `migrations/versions`: `make revision` drafts it.
 """
 
 import json
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import (
     JSON,
     BigInteger,
     Column,
-    Connection,
     Dialect,
-    Engine,
     Float,
     ForeignKey,
     Index,
@@ -27,15 +25,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    create_engine,
-    event,
-    inspect,
 )
-
-from cardan.service.simulations.migrations import LATEST, changes_since, columns_at
-
-VERSION = LATEST
-"""Of the tables below, kept in the file as `user_version`; 0 is a file from before it was."""
 
 metadata = MetaData()
 
@@ -52,10 +42,6 @@ class Title(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Return what is stored."""
         return None if value is None else value.replace("\0", "\N{REPLACEMENT CHARACTER}")
-
-
-class UnknownVersionError(Exception):
-    """The tables of the file are not those of this Cardan; the text says so."""
 
 
 scenes = Table(
@@ -214,71 +200,6 @@ idempotency = Table(
     Column("resource", String),  # null while the first request is being answered
     Column("created_at", Float, nullable=False),
 )
-
-
-def open_database(path: Path) -> Engine:
-    """Open or create the database file.
-
-    WAL lets readers work beside the one writer; writers take the lock at BEGIN IMMEDIATE, so
-    that a transaction never fails half-way; synchronous FULL keeps a commit through a power cut.
-    Raises UnknownVersionError, and leaves the file as it is.
-    """
-    version = _version_of(path)
-    engine = create_engine(f"sqlite:///{path}", json_serializer=dump_json)
-
-    @event.listens_for(engine, "connect")
-    def configure(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None
-        for pragma in (
-            "journal_mode=WAL",
-            "synchronous=FULL",
-            "busy_timeout=15000",
-            "foreign_keys=ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    with engine.execution_options(writes=True).begin() as connection:
-        for statement in changes_since(version):
-            connection.exec_driver_sql(statement)
-        metadata.create_all(connection)
-        connection.exec_driver_sql(f"PRAGMA user_version={VERSION}")
-    return engine
-
-
-def _version_of(path: Path) -> int:
-    """Version of the file; VERSION of one that is new. Raises UnknownVersionError.
-
-    It is read before anything writes. A file without a number has the version of its columns.
-    """
-    if not path.exists():
-        return VERSION
-    engine = create_engine(f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true")
-    try:
-        with engine.connect() as connection:
-            version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
-        found = {
-            name: {column["name"] for column in inspect(engine).get_columns(name)}
-            for name in inspect(engine).get_table_names()
-        }
-    finally:
-        engine.dispose()
-    if version == 0:
-        known = {name: set(table.columns.keys()) for name, table in metadata.tables.items()}
-        fitting = [v for v in range(1, VERSION + 1) if found == columns_at(v, known)]
-        version = fitting[0] if fitting else VERSION if not found else 0
-    if not 1 <= version <= VERSION:
-        said = f"says version {version}" if version else "says no version and has other tables"
-        raise UnknownVersionError(
-            f"The database {path} was written by another version of Cardan: it {said}, this one "
-            f"reads versions 1 to {VERSION}. Serve it with the Cardan that wrote it, or choose "
-            "another folder with --data; nothing in it was changed."
-        )
-    return version
 
 
 def dump_json(value: Any) -> str:

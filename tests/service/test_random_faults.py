@@ -23,7 +23,7 @@ import pytest
 from sqlalchemy import text
 
 from cardan.service.simulations.postgres import open_postgres
-from cardan.service.simulations.tables import open_database
+from cardan.service.simulations.sqlite import open_database
 from tests.service.real_server import DROP, wait_for
 from tests.service.test_durability import chaos, children
 
@@ -205,7 +205,7 @@ class Client:
 
     def ask(self, method, path, **more):
         """The answer of the service, whichever process it is by then."""
-        until = time.monotonic() + 120
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             try:
                 answer = httpx.request(method, self.server.url + path, timeout=30, **more)

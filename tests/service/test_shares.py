@@ -8,7 +8,7 @@ from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.keys import Key
 from cardan.service.shares import MOST_SHARES, Shares
-from cardan.service.simulations.tables import open_database
+from cardan.service.simulations.sqlite import open_database
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from cardan.service.intake import SceneText
 from cardan.service.simulations.admission import Admission, NewBatch, NewRun
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.changes import Changes
-from cardan.service.simulations.tables import open_database
+from cardan.service.simulations.sqlite import open_database
 
 # more than the threads that all requests have together
 CROWD = 60

@@ -10,7 +10,7 @@ from cardan.service.simulations.admission import Admission, NewBatch, NewRun
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.postgres import open_postgres
 from cardan.service.simulations.queue import Queue
-from cardan.service.simulations.tables import open_database
+from cardan.service.simulations.sqlite import open_database
 from cardan.service.stored_scenes import StoredScenes
 
 SCENE = SceneText("hash", '{"bodies": []}')

@@ -1,26 +1,13 @@
 """Groups of runs: claimed and ended together, fenced one by one."""
 
-import sqlite3
-from pathlib import Path
-
-import pytest
-from sqlalchemy import create_engine
-from sqlalchemy.schema import CreateTable
-
-from cardan.service.simulations.migrations import CHANGES, TABLES
 from cardan.service.simulations.pace import MOST_RUNS, Pace
-from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
-from cardan.service.simulations.tables import VERSION, metadata, open_database
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1})
 BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})
 LOST = Outcome(RunEvent.WORKER_LOST, error=worker_lost_error("signal 9"))
 RELEASED = Outcome(RunEvent.RELEASED)
-
-SQLITE = create_engine("sqlite://").dialect
-VERSION_1 = Path(__file__).parent / "version_1.sql"
 
 
 def of_five(_batch, _waiting):
@@ -124,50 +111,3 @@ def test_a_recording_is_adopted_by_the_run_that_lacks_it(desk):
     assert desk.queue.adopt_result(run, "made")
     assert not desk.queue.adopt_result(run, "another")
     assert desk.catalog.run(run)["result"] == "made"
-
-
-def make_file_of(version, file):
-    """The tables of a version, with what those of version 1 held."""
-    file.executescript(VERSION_1.read_text(encoding="utf-8"))
-    for number in range(2, version + 1):
-        for change in CHANGES.get(number, ()):
-            file.execute(change.statement)
-        for name in TABLES.get(number, ()):
-            file.execute(str(CreateTable(metadata.tables[name]).compile(dialect=SQLITE)))
-    file.execute(f"PRAGMA user_version={version}")
-
-
-@pytest.mark.parametrize("version", range(1, VERSION))
-@pytest.mark.parametrize("marked", [True, False])
-def test_a_database_of_an_earlier_version_is_migrated_and_goes_on(tmp_path, version, marked):
-    path = tmp_path / "queue.sqlite3"
-    with sqlite3.connect(path) as file:
-        make_file_of(version, file)
-        if not marked:
-            file.execute("PRAGMA user_version=0")
-        before = file.execute("SELECT id, state FROM runs ORDER BY seq").fetchall()
-        batch = file.execute("SELECT id FROM batches").fetchone()[0]
-    queue = Queue(open_database(path))
-    with sqlite3.connect(path) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
-        assert file.execute("SELECT id, record FROM batches").fetchall() == [(batch, "full")]
-        assert file.execute("SELECT id, state FROM runs ORDER BY seq").fetchall() == before
-    waiting = [run for run, state in before if state == "queued"]
-    group = queue.claim_group("me", of_five)
-    assert [claim.run_id for claim in group] == waiting
-    assert set(queue.finish_all([(claim, WON) for claim in group])) == set(waiting)
-    # a second opening finds nothing to do
-    open_database(path).dispose()
-
-
-def test_a_migration_that_dies_leaves_the_file_as_it_was(tmp_path):
-    path = tmp_path / "queue.sqlite3"
-    with sqlite3.connect(path) as file:
-        file.executescript(VERSION_1.read_text(encoding="utf-8"))
-        file.execute("PRAGMA user_version=1")
-        # what the change adds is there already, so that its statement fails
-        file.execute("ALTER TABLE batches ADD COLUMN record VARCHAR")
-    with pytest.raises(Exception, match="duplicate column"):
-        open_database(path)
-    with sqlite3.connect(path) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (1,)

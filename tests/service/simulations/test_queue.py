@@ -1,4 +1,3 @@
-import sqlite3
 import threading
 from dataclasses import replace
 
@@ -10,7 +9,6 @@ from cardan.service.simulations.admission import KeyInFlightError, KeyReusedErro
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
-from cardan.service.simulations.tables import VERSION, UnknownVersionError, open_database
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1}, result="folder")
 BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})
@@ -316,33 +314,6 @@ def test_a_lost_worker_is_no_failure_that_stops_a_batch(desk):
     assert desk.states(batch) == ["failed", "queued", "queued"]
     desk.queue.finish(desk.queue.claim("me"), BAD)
     assert desk.states(batch) == ["failed", "failed", "cancelled"]
-
-
-def test_a_file_of_another_version_is_refused_and_left_alone(tmp_path):
-    path = tmp_path / "queue.sqlite3"
-    open_database(path).dispose()
-    with sqlite3.connect(path) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
-        file.execute("ALTER TABLE runs RENAME COLUMN losses TO lost")
-        file.execute(f"PRAGMA user_version={VERSION + 6}")
-    before = path.read_bytes()
-    with pytest.raises(UnknownVersionError, match=f"it says version {VERSION + 6}, this one reads"):
-        open_database(path)
-    assert path.read_bytes() == before
-    with sqlite3.connect(path) as file:
-        file.execute("PRAGMA user_version=0")
-    with pytest.raises(UnknownVersionError, match="says no version and has other tables"):
-        open_database(path)
-
-
-def test_a_file_from_before_versions_were_kept_is_taken(tmp_path):
-    path = tmp_path / "queue.sqlite3"
-    open_database(path).dispose()
-    with sqlite3.connect(path) as file:
-        file.execute("PRAGMA user_version=0")
-    open_database(path).dispose()
-    with sqlite3.connect(path) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 def test_looking_for_work_makes_no_statement_and_a_start_calls_nobody(desk, monkeypatch):

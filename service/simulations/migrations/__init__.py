@@ -1,0 +1,1 @@
+"""What Alembic runs: a script for each revision of the tables of the queue."""

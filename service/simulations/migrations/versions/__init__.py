@@ -1,0 +1,1 @@
+"""A file for each revision, in the order of their numbers."""
