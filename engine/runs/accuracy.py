@@ -29,6 +29,7 @@ from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.options import with_options
 from cardan.engine.build.scene import build
 from cardan.engine.runs.overview import allowed_steps
+from cardan.engine.runs.own_motions import turned_apart
 from cardan.engine.runs.verification import (
     LARGEST_ORDER,
     MOMENTS,
@@ -40,7 +41,6 @@ from cardan.engine.runs.verification import (
     observed_order,
     scene_size,
     track,
-    turned_apart,
 )
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_for

@@ -1,5 +1,7 @@
 """A verification finds the order and the time up to which the answer is that of finer steps."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -114,7 +116,12 @@ def hanging(stiffness, dt, duration):
         {"name": name, "position": [x, 0, 50.0], "mass": 1.0, "inertia": [0.01, 0.01, 0.01]}
         for name, x in (("left", 0.0), ("right", 1.0))
     ]
-    spring = {"type": "spring", "parent": "left", "child": "right", "anchor": [0, 0, 50.0]}
+    spring: dict[str, Any] = {
+        "type": "spring",
+        "parent": "left",
+        "child": "right",
+        "anchor": [0, 0, 50.0],
+    }
     spring |= {"anchor2": [1.0, 0, 50.0], "stiffness": stiffness, "rest": 0.999}
     simulation = {"dt": dt, "duration": duration}
     return load_scene(document(masses, forces=[spring], simulation=simulation))
