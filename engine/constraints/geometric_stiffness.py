@@ -219,15 +219,6 @@ def slow_down(world: World, i: int, share: float) -> None:
 
 
 @kernel
-def find_fast(world: World, h: float) -> bool:
-    """Whether any body alone turns so fast that steps might not follow."""
-    motion, found = world.work.motion, False
-    for i in range(world.state.link_inertia.shape[0]):
-        found |= speed_of(load33(motion.inverse_inertia_W, i), motion.scratch, i, h) > LOOSE
-    return found
-
-
-@kernel
 def slow_links(world: World) -> None:
     """Add inertia to links that would swing faster than the step follows; bodies of trees do not.
 
@@ -244,14 +235,13 @@ def slow_links(world: World) -> None:
     if options.solver.method == SMALL_STEPS:
         return
     write_stiffness(world)
-    added, sums = world.state.link_inertia, motion.scratch
-    is_fast = find_fast(world, h)
-    if is_fast:
-        write_levers(world)
+    added, sums, has_levers = world.state.link_inertia, motion.scratch, False
     for i in range(added.shape[0]):
-        x = 0.0
-        if is_fast:
-            x = speed_of(load33(motion.inverse_inertia_W, i), sums, i, h)
+        x = speed_of(load33(motion.inverse_inertia_W, i), sums, i, h)
+        # levers are those before the first body is slowed down
+        if x > LOOSE and not has_levers:
+            write_levers(world)
+            has_levers = True
         if x > LOOSE:
             stiff = 0.5 * h * (sums[i, 0] + sums[i, 1] + sums[i, 2])
             x = stiff / (stiff / x + motion.levers[i, 5])

@@ -40,6 +40,8 @@ from cardan.engine.spatial.rotation import (
     Mat3,
     exponential,
     matrix,
+    sine_cosine_of_part,
+    small_exponential,
 )
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, norm, scale
 from cardan.engine.trees import articulated_inertia, coordinates, drift, invariants
@@ -61,17 +63,7 @@ Mask = Any  # bool of each world
 def sine_cosine(x: Lanes) -> tuple[Lanes, Lanes]:
     """sin x and cos x: the same polynomials; quarters of turns are counted in floats, exactly."""
     k = math.floor(x * PER_QUARTER + 0.5)
-    r = (x - k * QUARTER) - k * QUARTER_REST
-    z = r * r
-    zz = z * z
-    low = -1.66666666666666324348e-01 + z * 8.33333333332248946124e-03
-    middle = -1.98412698298579493134e-04 + z * 2.75573137070700676789e-06
-    high = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10
-    s = r + r * z * (low + zz * (middle + zz * high))
-    low = 4.16666666666666019037e-02 - z * 1.38888888888741095749e-03
-    middle = 2.48015872894767294178e-05 - z * 2.75573143513906633035e-07
-    high = 2.08757232129817482790e-09 - z * 1.13596475577881948265e-11
-    c = 1.0 - (0.5 * z - zz * (low + zz * (middle + zz * high)))
+    s, c = sine_cosine_of_part((x - k * QUARTER) - k * QUARTER_REST)
     halves = math.floor(0.5 * k)
     odd = k - 2.0 * halves > 0.5
     s, c = select(odd, c, s), select(odd, -s, c)
@@ -91,12 +83,7 @@ def sine_cosine(x: Lanes) -> tuple[Lanes, Lanes]:
 def exponential_of_lanes(phi: Vec3) -> Quaternion:
     """The series where all rotations are small, else lane by lane."""
     angle2 = phi[0] * phi[0] + phi[1] * phi[1] + phi[2] * phi[2]
-    z = 0.25 * angle2
-    s = 1.0 - z * (1.0 / 42.0) * (1.0 - z * (1.0 / 72.0) * (1.0 - z * (1.0 / 110.0)))
-    s = 0.5 - z * (1.0 / 12.0) * (1.0 - z * (1.0 / 20.0) * s)
-    c = 1.0 - z * (1.0 / 56.0) * (1.0 - z * (1.0 / 90.0) * (1.0 - z * (1.0 / 132.0)))
-    c = 1.0 - z * 0.5 * (1.0 - z * (1.0 / 12.0) * (1.0 - z * (1.0 / 30.0) * c))
-    q = (c, s * phi[0], s * phi[1], s * phi[2])
+    q = small_exponential(phi, angle2)
     if any_of(~(angle2 < SMALL * SMALL)):
         for lane in range(lanes_in(angle2)):
             one = exponential((lane_of(phi[0], lane), lane_of(phi[1], lane), lane_of(phi[2], lane)))

@@ -22,18 +22,11 @@ MANY_TURNS = 1e5
 
 
 @kernel
-def sine_cosine(x: float) -> tuple[float, float]:
-    """sin x and cos x together, within 2e-16, without a library call.
-
-    x = k pi/2 + r, |r| <= pi/4, then the minimax polynomials of both for r.
+def sine_cosine_of_part(r: float) -> tuple[float, float]:
+    """sin r and cos r for |r| <= pi/4.
 
     Source  Sun Microsystems 1993, k_sin.c and k_cos.c, for the coefficients
-    Check   tests/engine/spatial/test_angles.py
     """
-    if not abs(x) < MANY_TURNS:
-        return math.sin(x), math.cos(x)
-    k = math.floor(x * PER_QUARTER + 0.5)
-    r = (x - k * QUARTER) - k * QUARTER_REST
     z = r * r
     zz = z * z
     low = -1.66666666666666324348e-01 + z * 8.33333333332248946124e-03
@@ -43,7 +36,21 @@ def sine_cosine(x: float) -> tuple[float, float]:
     low = 4.16666666666666019037e-02 - z * 1.38888888888741095749e-03
     middle = 2.48015872894767294178e-05 - z * 2.75573143513906633035e-07
     high = 2.08757232129817482790e-09 - z * 1.13596475577881948265e-11
-    c = 1.0 - (0.5 * z - zz * (low + zz * (middle + zz * high)))
+    return s, 1.0 - (0.5 * z - zz * (low + zz * (middle + zz * high)))
+
+
+@kernel
+def sine_cosine(x: float) -> tuple[float, float]:
+    """sin x and cos x together, within 2e-16, without a library call.
+
+    x = k pi/2 + r, |r| <= pi/4, then the minimax polynomials of both for r.
+
+    Check   tests/engine/spatial/test_angles.py
+    """
+    if not abs(x) < MANY_TURNS:
+        return math.sin(x), math.cos(x)
+    k = math.floor(x * PER_QUARTER + 0.5)
+    s, c = sine_cosine_of_part((x - k * QUARTER) - k * QUARTER_REST)
     quarter = int(k) & 3
     if quarter & 1:
         s, c = c, -s
@@ -53,22 +60,31 @@ def sine_cosine(x: float) -> tuple[float, float]:
 
 
 @kernel
-def exponential(phi: Vec3) -> Quaternion:
-    """The quaternion of the rotation vector phi [rad]: (cos |phi|/2, sin(|phi|/2) phi/|phi|).
+def small_exponential(phi: Vec3, angle2: float) -> Quaternion:
+    """The quaternion of a rotation vector phi below half a radian; angle2 is its square.
 
-    Below half a radian by series in z = (|phi|/2)^2, three times as fast (next terms < 1e-16):
+    By series in z = (|phi|/2)^2 (next terms < 1e-16):
 
         sin(x)/x = 1 - z/6 (1 - z/20 (1 - z/42 (1 - z/72 (1 - z/110))))
         cos(x)   = 1 - z/2 (1 - z/12 (1 - z/30 (1 - z/56 (1 - z/90 (1 - z/132)))))
     """
+    z = 0.25 * angle2
+    s = 1.0 - z * (1.0 / 42.0) * (1.0 - z * (1.0 / 72.0) * (1.0 - z * (1.0 / 110.0)))
+    s = 0.5 - z * (1.0 / 12.0) * (1.0 - z * (1.0 / 20.0) * s)
+    c = 1.0 - z * (1.0 / 56.0) * (1.0 - z * (1.0 / 90.0) * (1.0 - z * (1.0 / 132.0)))
+    c = 1.0 - z * 0.5 * (1.0 - z * (1.0 / 12.0) * (1.0 - z * (1.0 / 30.0) * c))
+    return (c, s * phi[0], s * phi[1], s * phi[2])
+
+
+@kernel
+def exponential(phi: Vec3) -> Quaternion:
+    """The quaternion of the rotation vector phi [rad]: (cos |phi|/2, sin(|phi|/2) phi/|phi|).
+
+    Below half a radian by series, three times as fast.
+    """
     angle2 = phi[0] * phi[0] + phi[1] * phi[1] + phi[2] * phi[2]
     if angle2 < SMALL * SMALL:
-        z = 0.25 * angle2
-        s = 1.0 - z * (1.0 / 42.0) * (1.0 - z * (1.0 / 72.0) * (1.0 - z * (1.0 / 110.0)))
-        s = 0.5 - z * (1.0 / 12.0) * (1.0 - z * (1.0 / 20.0) * s)
-        c = 1.0 - z * (1.0 / 56.0) * (1.0 - z * (1.0 / 90.0) * (1.0 - z * (1.0 / 132.0)))
-        c = 1.0 - z * 0.5 * (1.0 - z * (1.0 / 12.0) * (1.0 - z * (1.0 / 30.0) * c))
-        return (c, s * phi[0], s * phi[1], s * phi[2])
+        return small_exponential(phi, angle2)
     angle = math.sqrt(angle2)
     s = math.sin(0.5 * angle) / angle
     return (math.cos(0.5 * angle), s * phi[0], s * phi[1], s * phi[2])

@@ -20,6 +20,7 @@ from cardan.engine.solvers.sweeps.pgs import (
     entry_of_pair,
     load_six,
     pushed,
+    relax_box,
     store_six,
 )
 from cardan.engine.world.equations import NODE_ROWS
@@ -119,29 +120,20 @@ def sweep_joints(problem: Problem, lanes: Lanes, v: NDArray) -> float:
     Writes  problem.lam; v, which must be M^-1 J^T lam before; lanes.joint_w
     Check   tests/engine/solvers/sweeps/test_joints.py
     """
-    lam, body_a, body_b = problem.lam, problem.body_a, problem.body_b
+    body_a, body_b = problem.body_a, problem.body_b
     largest, n_boxes = 0.0, lanes.count[2]
     i = 0
     while i < n_boxes:
         a, b = body_a[i], body_b[i]
         v_a, v_b = load_six(v, a), load_six(v, b)
         while i < n_boxes and body_a[i] == a and body_b[i] == b:
-            if lanes.together[i] > 1:
+            n = lanes.together[i]
+            if n > 1:
                 v_a, v_b, change = _solve_joint(problem, lanes, i, v_a, v_b)
-                largest = max(largest, change)
-                i += lanes.together[i]
-                continue
-            old = lam[i]
-            w = along(problem.J_a, i, v_a) + along(problem.J_b, i, v_b)
-            w += problem.b[i] + problem.cfm[i] * old
-            x = old - problem.w[i] * w
-            x = problem.lo[i] if x < problem.lo[i] else x
-            x = problem.hi[i] if x > problem.hi[i] else x
-            lam[i] = x
-            v_a = pushed(v_a, problem.MJ_a, i, x - old)
-            v_b = pushed(v_b, problem.MJ_b, i, x - old)
-            largest = max(largest, abs(x - old) * problem.diagonal[i])
-            i += 1
+            else:
+                v_a, v_b, change = relax_box(problem, i, 1.0, v_a, v_b)
+            largest = max(largest, change)
+            i += n
         store_six(v, a, v_a)
         store_six(v, b, v_b)
     return largest

@@ -160,28 +160,35 @@ def pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
 
 
 @fast_kernel
+def relax_box(problem: Problem, i: int, omega: float, v_a: Six, v_b: Six) -> tuple[Six, Six, float]:
+    """Relax box row i; velocities of its bodies, and D |change| [m/s or rad/s]."""
+    old = problem.lam[i]
+    w = along(problem.J_a, i, v_a) + along(problem.J_b, i, v_b)
+    w += problem.b[i] + problem.cfm[i] * old
+    x = old - omega * problem.w[i] * w
+    x = problem.lo[i] if x < problem.lo[i] else x
+    x = problem.hi[i] if x > problem.hi[i] else x
+    problem.lam[i] = x
+    v_a = pushed(v_a, problem.MJ_a, i, x - old)
+    v_b = pushed(v_b, problem.MJ_b, i, x - old)
+    return v_a, v_b, abs(x - old) * problem.diagonal[i]
+
+
+@fast_kernel
 def sweep_boxes(problem: Problem, v: NDArray, n: int, omega: float) -> float:
     """Sweep the first n box rows, none dependent; return the largest D |change| [m/s or rad/s].
 
     Consecutive rows of the same bodies, those of a joint, read and write their velocities once.
     """
-    lam, body_a, body_b = problem.lam, problem.body_a, problem.body_b
+    body_a, body_b = problem.body_a, problem.body_b
     largest = 0.0
     i = 0
     while i < n:
         a, b = body_a[i], body_b[i]
         v_a, v_b = load_six(v, a), load_six(v, b)
         while i < n and body_a[i] == a and body_b[i] == b:
-            old = lam[i]
-            w = along(problem.J_a, i, v_a) + along(problem.J_b, i, v_b)
-            w += problem.b[i] + problem.cfm[i] * old
-            x = old - omega * problem.w[i] * w
-            x = problem.lo[i] if x < problem.lo[i] else x
-            x = problem.hi[i] if x > problem.hi[i] else x
-            lam[i] = x
-            v_a = pushed(v_a, problem.MJ_a, i, x - old)
-            v_b = pushed(v_b, problem.MJ_b, i, x - old)
-            largest = max(largest, abs(x - old) * problem.diagonal[i])
+            v_a, v_b, change = relax_box(problem, i, omega, v_a, v_b)
+            largest = max(largest, change)
             i += 1
         store_six(v, a, v_a)
         store_six(v, b, v_b)
