@@ -28,12 +28,12 @@ PACKAGES = ("numba", "numpy", "scipy", "pydantic", "fastapi", "pyarrow", "sqlalc
 @probes.get("/healthz")
 async def healthz(services: TheServices) -> dict[str, str]:
     """200 while the service works; 503 when it needs a restart."""
-    dead = services.dispatcher.dead_slots
+    dead, slots = services.dispatcher.dead_slots, services.dispatcher.options.slots
     if dead:
         raise ProblemError(
             503,
             "not_alive",
-            f"{dead} threads of the queue have ended; restart it.",
+            f"{dead} of {slots} threads of the queue have ended; restart it.",
         )
     if not services.in_place:
         raise ProblemError(503, "not_alive", DATABASE_GONE)

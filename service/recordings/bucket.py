@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cardan.service.recordings.checksums import SUMS, read_sums
-from cardan.service.recordings.folder import sweep
+from cardan.service.recordings.folder import remove_folder, sweep
 from cardan.service.recordings.results import ResultsError, size_of
 
 PARQUET = "application/vnd.apache.parquet"
@@ -109,7 +109,7 @@ class BucketResults:
 
     def discard(self, name: str) -> None:
         """Remove the sums first: what is left is no recording any more."""
-        shutil.rmtree(self.root / name, ignore_errors=True)
+        remove_folder(self.root / name)
         for kept in ("sums", "whole"):
             shutil.rmtree(self._cache / kept / name, ignore_errors=True)
         with self._named():

@@ -51,6 +51,12 @@ def write_folder(recording: Tables, path: Path) -> int:
     return written.size
 
 
+def remove_folder(path: Path) -> None:
+    """Remove a recording, if it is there, and what a writer that was killed left of it."""
+    for one in (path, path.with_name(TEMPORARY + path.name)):
+        shutil.rmtree(one, ignore_errors=True)
+
+
 def folder_bytes(path: Path) -> int:
     """Bytes of the files of a folder and of those in it; 0 of one that is gone."""
     try:

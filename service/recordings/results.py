@@ -4,7 +4,6 @@ A recording is a folder with a name that is given once: run and attempt. A worke
 `root`, on its machine; `keep` then moves it to where all of them are.
 """
 
-import shutil
 from pathlib import Path
 from typing import Protocol
 
@@ -71,7 +70,7 @@ class FolderResults:
 
     def discard(self, name: str) -> None:
         """Remove the folder."""
-        shutil.rmtree(self.root / name, ignore_errors=True)
+        folder.remove_folder(self.root / name)
 
     def size(self, name: str) -> int:
         """Size of the files [bytes]."""

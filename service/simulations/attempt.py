@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from cardan.service import clock, metrics, tracing
 from cardan.service.processes.worker import Worker, WorkerLostError
+from cardan.service.recordings.folder import remove_folder
 from cardan.service.recordings.results import ResultsError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.claims import Claim
@@ -289,7 +290,7 @@ class Attempt:
         for claim, outcome in self._ended:
             state = states.get(claim.run_id)
             if outcome.result is None:
-                shutil.rmtree(self._options.results.root / claim.folder, ignore_errors=True)
+                remove_folder(self._options.results.root / claim.folder)
             elif state in (None, RunState.QUEUED):
                 self._discard(claim.folder)
             if state in TERMINAL:

@@ -169,8 +169,7 @@ def relax_box(problem: Problem, i: int, omega: float, v_a: Six, v_b: Six) -> tup
     x = problem.lo[i] if x < problem.lo[i] else x
     x = problem.hi[i] if x > problem.hi[i] else x
     problem.lam[i] = x
-    v_a = pushed(v_a, problem.MJ_a, i, x - old)
-    v_b = pushed(v_b, problem.MJ_b, i, x - old)
+    v_a, v_b = pushed(v_a, problem.MJ_a, i, x - old), pushed(v_b, problem.MJ_b, i, x - old)
     return v_a, v_b, abs(x - old) * problem.diagonal[i]
 
 
@@ -180,13 +179,11 @@ def sweep_boxes(problem: Problem, v: NDArray, n: int, omega: float) -> float:
 
     Consecutive rows of the same bodies, those of a joint, read and write their velocities once.
     """
-    body_a, body_b = problem.body_a, problem.body_b
-    largest = 0.0
-    i = 0
+    largest, i = 0.0, 0
     while i < n:
-        a, b = body_a[i], body_b[i]
+        a, b = problem.body_a[i], problem.body_b[i]
         v_a, v_b = load_six(v, a), load_six(v, b)
-        while i < n and body_a[i] == a and body_b[i] == b:
+        while i < n and problem.body_a[i] == a and problem.body_b[i] == b:
             v_a, v_b, change = relax_box(problem, i, omega, v_a, v_b)
             largest = max(largest, change)
             i += 1

@@ -5,6 +5,7 @@ import pytest
 
 from cardan.service.recordings.bucket import BucketResults
 from cardan.service.recordings.checksums import FilesWithSums, check_sums, read_sums
+from cardan.service.recordings.folder import TEMPORARY
 from cardan.service.recordings.results import FolderResults, ResultsError
 from cardan.service.recordings.sizes import RecordingSizes
 
@@ -62,6 +63,16 @@ def test_what_is_not_there_is_no_error(results):
     assert not results.folder("sim_b-1").exists()
     assert results.size("sim_b-1") == 0
     results.discard("sim_b-1")
+
+
+def test_what_a_killed_writer_left_goes_with_its_recording(results):
+    name, other = "sim_a-1", written(results, "sim_a-2")
+    for left in (f"{TEMPORARY}{name}", f"{TEMPORARY}{other}"):
+        (results.root / left).mkdir()
+        (results.root / left / "bodies.parquet").write_bytes(BODIES)
+    results.discard(name)
+    assert not (results.root / f"{TEMPORARY}{name}").exists()
+    assert (results.root / f"{TEMPORARY}{other}").exists()
 
 
 def test_what_is_discarded_is_gone(results):
