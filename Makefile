@@ -98,6 +98,8 @@ pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile
 
 cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL, S3 server and Ray cluster, in an environment of their own
 	@$(VENV)-cluster/bin/cardan warmup
+	@CARDAN_TEST_EXECUTOR=ray $(VENV)-cluster/bin/python -m pytest -n0 tests/service/api/test_simulations.py \
+	  tests/service/api/test_batches.py
 	@$(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/simulations tests/service/recordings/test_results.py \
 	  tests/service/test_storage.py tests/service/test_random_faults.py tests/service/test_ray.py $(PYTEST_ARGS)
 
