@@ -25,11 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.faults import SceneError
-from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.options import with_options
 from cardan.engine.build.scene import build
 from cardan.engine.runs.overview import allowed_steps
-from cardan.engine.runs.own_motions import turned_apart
+from cardan.engine.runs.own_motions import lengths, turned_apart
 from cardan.engine.runs.verification import (
     LARGEST_ORDER,
     MOMENTS,
@@ -120,8 +119,7 @@ class Trials:
         spread = np.linspace(0, self.total, MOMENTS + 1)
         self._moments = np.unique(spread.round().astype(int)).tolist()
         probe = Simulation(self.scene)
-        lengths: Array = body_lengths(probe.model, probe.state.p_WB)
-        self._length = lengths[: len(probe.body_names)]
+        self._length = lengths(probe)
         # size of the scene: of all ways, at least the longest body [m]
         self.size = float(self._length.max(initial=0.0))
 

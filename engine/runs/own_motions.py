@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from cardan.engine.build.limits import body_lengths, shows_turns
 from cardan.engine.build.rotations import turn
 from cardan.engine.simulation import Simulation
-from cardan.engine.world.model import COUPLING, FORCE_SPRING
+from cardan.engine.verdict.motion import end_of_spring
+from cardan.engine.world.model import COUPLING, FORCE_SPRING, Model
 
 Array = NDArray[np.float64]
 
@@ -57,15 +58,16 @@ def stretches(simulation: Simulation) -> Array:
     return np.array(found, float)
 
 
-def spring_children(simulation: Simulation) -> NDArray[np.int64]:
-    """(s,): the child of each of these springs, of a coupling that of its last term."""
-    joints, forces = simulation.model.joints, simulation.model.forces
-    moved = [
-        joints.term_joint[joints.term_start[j + 1] - 1] if joints.kind[j] == COUPLING else j
-        for j in np.flatnonzero(joints.spring_on == 1)
-    ]
-    between = forces.body_b[forces.kind == FORCE_SPRING]
-    return np.concatenate([joints.body_b[np.array(moved, np.int64)], between])
+def spring_children(model: Model) -> NDArray[np.int64]:
+    """(s,): the child of each of these springs."""
+    between = len(model.joints.kind) + np.flatnonzero(model.forces.kind == FORCE_SPRING)
+    springs = [*np.flatnonzero(model.joints.spring_on == 1), *between]
+    return np.array([end_of_spring(model, int(one))[0] for one in springs], np.int64)
+
+
+def lengths(probe: Simulation) -> Array:
+    """(n,) m: of the bodies of a scene at its start."""
+    return body_lengths(probe.model, probe.state.p_WB)[: len(probe.body_names)]
 
 
 def turned_apart(p: Array, q: Array) -> Array:
@@ -85,9 +87,8 @@ def largest_share(
     about the way, the largest angle from the start, at most 1 rad, and half of the range of a
     coordinate.
     """
-    last, n = runs[-1], runs[0].places.shape[1]
-    length = body_lengths(probe.model, probe.state.p_WB)[:n]
-    pairs = list(pairwise(runs))
+    last, length, pairs = runs[-1], lengths(probe), list(pairwise(runs))
+    n = len(length)
     apart: tuple[tuple[list[Array], Array, Array], ...] = (
         (
             [np.linalg.norm(a.places - b.places, axis=2) for a, b in pairs],
@@ -111,7 +112,7 @@ def largest_share(
         matters = ~(error <= least)
         share = np.divide(error, np.maximum(reach, least), out=np.zeros(len(error)), where=matters)
         shares.append(np.nan_to_num(share, nan=np.inf))
-    of_body = np.concatenate([np.arange(n), np.arange(n), spring_children(probe)])
+    of_body = np.concatenate([np.arange(n), np.arange(n), spring_children(probe.model)])
     every = np.concatenate(shares)
     worst = int(np.argmax(every))
     return float(every[worst]), int(of_body[worst])

@@ -307,7 +307,7 @@ def run(
 
     progress(step, total) and should_stop() are called about ten times per second of work.
     With `simulation.accuracy` trial runs come first, during which the step is 0; with
-    `simulation.verify` runs with smaller steps follow, during which it is the last.
+    `simulation.verify` runs with smaller steps follow, whose share that is done it tells once more.
     Returns the recording and the summary. Raises SceneError.
     """
     chosen = None
@@ -334,7 +334,7 @@ def _verify(
     total = simulation.total_steps
     found = verify(
         simulation.scene,
-        progress=(lambda _: progress(total, total)) if progress else None,
+        progress=(lambda done: progress(round(done * total), total)) if progress else None,
         should_stop=should_stop or (lambda: False),
     )
     if found is None:

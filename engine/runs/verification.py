@@ -21,8 +21,13 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.limits import body_lengths
-from cardan.engine.runs.own_motions import Motions, largest_share, stretches, turned_apart
+from cardan.engine.runs.own_motions import (
+    Motions,
+    largest_share,
+    lengths,
+    stretches,
+    turned_apart,
+)
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_with
 from cardan.schemas import Scene
@@ -181,11 +186,6 @@ def verify(
     except Stopped:
         return None
     return report(runs, tolerance, probe)
-
-
-def lengths(probe: Simulation) -> Array:
-    """(n,) m: of the bodies of a scene at its start."""
-    return body_lengths(probe.model, probe.state.p_WB)[: len(probe.body_names)]
 
 
 def agree(runs: Sequence[Track], tolerance: float, probe: Simulation) -> bool:

@@ -49,7 +49,7 @@ def measured_step_error(found: Mapping[str, Any]) -> dict[str, Any]:
         "worst": found["motion_worst"],
         "first_time": 0.0,
         "first_step": 0,
-        "change": "Make `simulation.dt` smaller: two runs with smaller steps differ by that much.",
+        "change": "Make `simulation.dt` smaller: runs with smaller steps differ by that much.",
     }
 
 
