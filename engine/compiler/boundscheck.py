@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import cgutils, config, debuginfo, types
+from numba.core import cgutils, config, debuginfo
 from numba.core.ir import Loc
 from numba.np import arrayobj
+
+from cardan.engine.compiler.indices import as_it_is
 
 
 class _Lines(debuginfo.DummyDIBuilder):  # type: ignore[misc]
@@ -31,13 +33,6 @@ class _Lines(debuginfo.DummyDIBuilder):  # type: ignore[misc]
         function.source_name = qualname
 
 
-def _signed_index(context: Any, builder: Any, index_type: Any, index: Any, size: Any) -> Any:
-    """An index as it is: negative ones do not count from the end."""
-    return context.cast(
-        builder, index, index_type, types.intp if index_type.signed else types.uintp
-    )
-
-
 def _check(context: Any, builder: Any, index: Any, size: Any, axis: Any = None) -> None:
     """Return an IndexError from the function that is built, unless 0 <= index < size."""
     location = getattr(builder, "source_location", None)
@@ -51,7 +46,7 @@ def _check(context: Any, builder: Any, index: Any, size: Any, axis: Any = None) 
 def install() -> None:
     """Make Numba, in this process, check every index of functions with the option `boundscheck`."""
     debuginfo.DummyDIBuilder = _Lines
-    arrayobj.fix_integer_index = _signed_index
+    arrayobj.fix_integer_index = as_it_is
     cgutils.do_boundscheck = _check
     # speed is not what this is for
     config.OPT = config._OptLevel(1)

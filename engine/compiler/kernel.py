@@ -76,12 +76,10 @@ else:
             finally:
                 numba.config.CACHE_DIR = before
     else:
+        from cardan.engine.compiler import boundscheck, indices
         from cardan.engine.compiler.linker import Kernel
 
-        if CHECKED:
-            from cardan.engine.compiler import boundscheck
-
-            boundscheck.install()
+        (boundscheck if CHECKED else indices).install()
         # kernels allocate nothing, so Numba's reference counting is off
         OPTIONS = {"nopython": True, "boundscheck": CHECKED, "_nrt": False} | ERRORS
 
