@@ -76,10 +76,10 @@ else:
             finally:
                 numba.config.CACHE_DIR = before
     else:
-        from cardan.engine.compiler import boundscheck, indices
+        from cardan.engine.compiler import boundscheck, indexing
         from cardan.engine.compiler.linker import Kernel
 
-        (boundscheck if CHECKED else indices).install()
+        (boundscheck if CHECKED else indexing).install()
         # kernels allocate nothing, so Numba's reference counting is off
         OPTIONS = {"nopython": True, "boundscheck": CHECKED, "_nrt": False} | ERRORS
 

@@ -41,6 +41,10 @@ def put_and_get(a, i, j):
 def first_behind(a, i):
     return a[i:][0, 0]
 
+@kernel
+def first_of(a, i):
+    return a[:i][0, 0]
+
 @fast_kernel
 def total(a, n):
     sum = 0.0
@@ -57,7 +61,8 @@ a = room[2:5]  # an index that is wrong by one or two stays in the memory of the
 calls = {
     "inside": (put_and_get, 2, 0), "write behind": (put_and_get, 3, 0),
     "write before": (put_and_get, -1, 0), "read behind": (put_and_get, 0, 3),
-    "read before": (put_and_get, 0, -1), "empty slice": (first_behind, 3), "sum": (total, 4),
+    "read before": (put_and_get, 0, -1), "empty slice": (first_behind, 3),
+    "negative bound": (first_of, -1), "sum": (total, 4),
     "sum inside": (total, 3), "column": (column, 3),
 }
 found = {"folder": str(USER_CACHE.base)}
@@ -93,6 +98,7 @@ def test_an_index_out_of_range_is_an_error_that_names_kernel_and_axis(tmp_path: 
     assert found["write behind"] == found["write before"] == "put: index outside axis 0"
     assert found["read behind"] == found["read before"] == "get: index outside axis 0"
     assert found["empty slice"] == "first_behind: index outside axis 0"
+    assert found["negative bound"] == "first_of: slice with a negative bound"
     assert found["sum"] == "total: index outside axis 0"
     assert found["column"] == "column: index outside axis 1"
     # what was out of range was not written
