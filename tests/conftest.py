@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{published.MISSING}, or to `none` where they cannot be had")
 
 
-class Schedule(LoadFileScheduling):
+class Schedule(LoadFileScheduling):  # type: ignore[misc]
     """Files go to workers whole, in the order of the collection; the manual is built by one."""
 
     def _split_scope(self, nodeid: str) -> str:
