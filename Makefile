@@ -9,8 +9,8 @@ SCENES ?= 150
 SEED ?= 1
 EXAMPLES ?= 20
 NAME ?= change of tables
-# tests of a file stay together: they share servers and what they compiled
-PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
+# tests of a file stay together: they share servers and what they compiled; tests/conftest.py sorts files
+PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input

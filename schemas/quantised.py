@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from cardan.schemas.frame import POSE_DTYPE, QUANTISED_BOX_DTYPE, QUANTISED_DTYPE, Table
+from cardan.schemas.frame import QUANTISED_BOX_DTYPE, QUANTISED_DTYPE, Table
 
 STEPS = 65535
 LARGEST_STEP = 1e-3
@@ -19,17 +19,8 @@ LARGEST_STEP = 1e-3
 HALF = 16383
 """Steps from 0 to the largest value of a component that is sent."""
 QUATERNION_STEP = math.sqrt(0.5) / HALF
-POSITION_ERROR = 0.5
-"""Largest error of a position, in steps of the box, along each axis."""
-ANGLE_ERROR = 2.0 * math.sqrt(3.0) * QUATERNION_STEP
-"""Largest angle between a rotation and what is sent of it [rad]: 1.5e-4.
-
-With errors of half a step h in three components that are 1/2 each, the fourth is wrong by 3 h, and
-the quaternion by sqrt(12) h; its angle is twice that.
-"""
 
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
-_LOW = 0x7FFF
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,21 +44,6 @@ def quantise(poses: Table) -> tuple[Table, Table] | None:
     table["p"] = np.rint((values[:, :3] - low) / np.where(step > 0.0, step, 1.0))
     table["q"] = _smallest_three(values[:, 3:])
     return table, box
-
-
-def poses_of(table: Table, box: Table) -> Table:
-    """Return the table of poses of quantised ones and their box."""
-    values = np.empty((len(table), 7), "<f4")
-    values[:, :3] = box["low"][0] + box["step"][0] * table["p"]
-    words = table["q"].astype(np.int64)
-    largest = (words[:, 0] >> 15) | (words[:, 1] >> 15) << 1
-    three = ((words & _LOW) - HALF) * QUATERNION_STEP
-    rows = np.arange(len(table))
-    q = np.empty((len(table), 4))
-    q[rows[:, None], _OTHERS[largest]] = three
-    q[rows, largest] = np.sqrt(np.maximum(0.0, 1.0 - (three * three).sum(axis=1)))
-    values[:, 3:] = q
-    return values.view(POSE_DTYPE).reshape(len(values))
 
 
 def _smallest_three(q: Floats) -> npt.NDArray[np.int64]:

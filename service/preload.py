@@ -7,18 +7,20 @@ to its end; the API process asks the first worker for it.
 import gc
 import sys
 
-# what workers run, imported before the fork
-import cardan.service.compute.worker
-import cardan.service.sessions.replay_worker
-import cardan.service.sessions.worker
-import cardan.service.simulations.worker  # noqa: F401
-from cardan import engine
 from cardan.service.processes.limits import die_with_parent
-from cardan.service.sessions.rehearsal import rehearse
+from cardan.service.processes.uncollected import uncollected
 
 
 def _warm() -> float:
     """Compile or load every kernel and step a scene with a contact; seconds."""
+    with uncollected():
+        # what workers run, imported before the fork
+        import cardan.service.compute.worker
+        import cardan.service.sessions.replay_worker
+        import cardan.service.sessions.worker
+        import cardan.service.simulations.worker  # noqa: F401
+        from cardan import engine
+        from cardan.service.sessions.rehearsal import rehearse
     seconds = engine.warmup()
     rehearse()
     # what is loaded now stays shared between the forks: the collector need not touch its pages

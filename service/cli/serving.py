@@ -18,6 +18,7 @@ from cardan.service.cli.connections import timed_protocol
 from cardan.service.cli.kernel_loading import loaded_meanwhile
 from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.uncollected import uncollected
 from cardan.service.settings import Settings, SettingsError, forget_secrets
 
 GRACEFUL_SECONDS = 5
@@ -58,10 +59,12 @@ def serve(
 
 def _run(settings: Settings, kernels: Kernels) -> "AnnouncingServer":
     """Serve until the end; the server, which knows how that came."""
-    from cardan.service.app import create_app
+    with uncollected():
+        from cardan.service.app import create_app
 
+        app = create_app(settings, kernels)
     config = uvicorn.Config(
-        create_app(settings, kernels),
+        app,
         host=settings.host,
         port=settings.port,
         ws_per_message_deflate=False,

@@ -71,11 +71,6 @@ class Queue:
         self._progressed = progressed
         self.wake = threading.Event()
 
-    def claim(self, owner: str) -> Claim | None:
-        """Take the next run that may start, or `None`."""
-        claims = self.claim_group(owner, lambda _batch, _waiting: 1)
-        return claims[0] if claims else None
-
     def claim_group(self, owner: str, size: GroupSize) -> list[Claim]:
         """Take the next run that may start, with further runs of its batch; none: there is none."""
         # an empty queue must not cost a write lock
@@ -106,12 +101,6 @@ class Queue:
         self._signal([(claim.run_id, row["batch_id"])])
         return True
 
-    def renew(
-        self, claim: Claim, step: int = 0, real_time_factor: float | None = None
-    ) -> RunState | None:
-        """Lengthen the lease and note the progress; the state now, or `None` when fenced."""
-        return self.renew_all([claim], {claim.run_id: (step, real_time_factor)}).get(claim.run_id)
-
     def renew_all(
         self, claims: Sequence[Claim], progress: Mapping[str, tuple[int, float | None]]
     ) -> dict[str, RunState]:
@@ -134,10 +123,6 @@ class Queue:
                 )
             write_runs(connection, changes)
         return {run_id: RunState(row["state"]) for run_id, row in rows.items()}
-
-    def finish(self, claim: Claim, outcome: Outcome) -> RunState | None:
-        """Commit how the attempt ended; the state reached, or `None` when fenced."""
-        return self.finish_all([(claim, outcome)]).get(claim.run_id)
 
     def finish_all(self, ends: Sequence[tuple[Claim, Outcome]]) -> dict[str, RunState]:
         """Commit how attempts of one owner ended, in one transaction; states reached by run.

@@ -20,6 +20,7 @@ DISTRIBUTION = {
     "llvmlite": "numba",
     "mujoco": "mujoco-core",
     "pinocchio": "pin",
+    "xdist": "pytest-xdist",
     # a name that several share
     "opentelemetry": "opentelemetry-api",
 }

@@ -1,12 +1,8 @@
 """The client of clients/python, beside the package of the service, and a real server."""
 
-import sys
-
 import pytest
 
-from tests.service.real_server import ROOT, Server
-
-sys.path.insert(0, str(ROOT / "clients" / "python"))
+from tests.service.real_server import Server
 
 
 @pytest.fixture(scope="session")

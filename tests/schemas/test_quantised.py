@@ -1,19 +1,21 @@
 """Quantised poses: the error is within what is said, and 12 bytes hold a body."""
 
+import math
+
 import numpy as np
 import pytest
+from cardan_client.frames import decode
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cardan.schemas.frame import POSE_DTYPE, BlockTag, FrameHeader, encode_frame, poses_table
-from cardan.schemas.quantised import (
-    ANGLE_ERROR,
-    LARGEST_STEP,
-    POSITION_ERROR,
-    STEPS,
-    poses_of,
-    quantise,
-)
+from cardan.schemas.quantised import LARGEST_STEP, QUATERNION_STEP, STEPS, quantise
+
+# in steps of the box, along each axis
+POSITION_ERROR = 0.5
+# with errors of half a step h in three components that are 1/2 each, the fourth is wrong by 3 h,
+# and the quaternion by sqrt(12) h; its angle is twice that: 1.5e-4 rad
+ANGLE_ERROR = 2.0 * math.sqrt(3.0) * QUATERNION_STEP
 
 
 def scattered(seed, bodies, extent=60.0, centre=0.0):
@@ -37,10 +39,16 @@ def quantised(table):
     return found
 
 
+def framed(table, box):
+    blocks = {BlockTag.QUANTISED: table, BlockTag.QUANTISED_BOX: box}
+    return encode_frame(FrameHeader(1, 0.1), blocks)
+
+
 def there_and_back(poses):
+    """Poses as they are sent, as a client reads quantised ones, and their box."""
     sent = poses_table(poses)
     table, box = quantised(sent)
-    return plain(sent), plain(poses_of(table, box)), box
+    return plain(sent), decode(framed(table, box)).poses.astype(float), box
 
 
 def angles(a, b):
@@ -114,7 +122,4 @@ def test_a_frame_of_1000_bodies_is_less_than_half():
     sent = poses_table(scattered(6, 1000))
     table, box = quantised(sent)
     before = encode_frame(FrameHeader(1, 0.1), {BlockTag.POSES: sent})
-    after = encode_frame(
-        FrameHeader(1, 0.1), {BlockTag.QUANTISED: table, BlockTag.QUANTISED_BOX: box}
-    )
-    assert (len(before), len(after)) == (28_056, 12_120)
+    assert (len(before), len(framed(table, box))) == (28_056, 12_120)

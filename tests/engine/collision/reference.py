@@ -29,23 +29,27 @@ def rotation(q):
     return (np.outer(v, v) + w * w * np.eye(3) + 2 * w * across + across @ across) / (w * w + v @ v)
 
 
+def lengths(x):
+    """Lengths of rows, in a third of the time of `np.linalg.norm`."""
+    return np.sqrt(np.einsum("ij,ij->i", x, x))
+
+
 def reach(solid, d):
     """h(d) = max d.x over the solid about its own origin, for rows d."""
     e = d @ rotation(solid.q)
     a, b, c = solid.size
-    rho = np.hypot(e[:, 0], e[:, 1])
     if solid.kind == SPHERE:
-        h = a * np.linalg.norm(e, axis=1)
+        h = a * lengths(e)
     elif solid.kind == BOX:
         h = np.abs(e) @ np.array([a, b, c])
     elif solid.kind == CAPSULE:
-        h = a * np.linalg.norm(e, axis=1) + b * np.abs(e[:, 2])
+        h = a * lengths(e) + b * np.abs(e[:, 2])
     elif solid.kind == CYLINDER:
-        h = a * rho + b * np.abs(e[:, 2])
+        h = a * lengths(e[:, :2]) + b * np.abs(e[:, 2])
     elif solid.kind == CONE:
-        h = np.maximum(b * e[:, 2], a * rho - b * e[:, 2])
+        h = np.maximum(b * e[:, 2], a * lengths(e[:, :2]) - b * e[:, 2])
     elif solid.kind == ELLIPSOID:
-        h = np.linalg.norm(e * np.array([a, b, c]), axis=1)
+        h = lengths(e * np.array([a, b, c]))
     elif solid.kind == CONVEX:
         h = (e @ np.asarray(solid.points).T).max(axis=1)
     else:
@@ -76,32 +80,33 @@ def axes(solid):
 
 
 def gap_by_search(a, b, rng, starts=5, rounds=90, samples=60):
-    """Largest s(n) that a search finds, and its n: all over the sphere, then closing in."""
+    """Largest s(n) that a search finds, and its n: all over the sphere, then closing in.
+
+    The starts are the best directions with at least 11 degrees between them.
+    """
     flat = [axes(a), axes(b)]
     flat += [np.cross(x, axes(b)) for x in axes(a)]
     d = np.concatenate([DIRECTIONS, *flat, *(-f for f in flat)])
     length = np.linalg.norm(d, axis=1)
     d = d[length > 1e-9] / length[length > 1e-9, None]
     s = separation(a, b, d)
-    chosen: list[int] = []
-    for k in np.argsort(-s):
-        if all(d[k] @ d[c] < 0.98 for c in chosen):
-            chosen.append(k)
-        if len(chosen) == starts:
-            break
-    best, best_n = -np.inf, None
-    for k in chosen:
-        n, value, spread = d[k], s[k], 0.1
-        for _ in range(rounds):
-            trial = n + spread * rng.normal(size=(samples, 3))
-            trial /= np.linalg.norm(trial, axis=1)[:, None]
-            values = separation(a, b, trial)
-            if values.max() > value:
-                n, value = trial[values.argmax()], values.max()
-            spread *= 0.85
-        if value > best:
-            best, best_n = value, n
-    return best, best_n
+    rest, chosen = s.copy(), []
+    for _ in range(starts):
+        chosen.append(rest.argmax())
+        rest[d @ d[chosen[-1]] >= 0.98] = -np.inf
+    # all starts close in side by side
+    n, value, spread = d[chosen], s[chosen], 0.1
+    every = np.arange(starts)
+    for _ in range(rounds):
+        trial = n[:, None] + spread * rng.normal(size=(starts, samples, 3))
+        trial /= lengths(trial.reshape(-1, 3)).reshape(starts, samples, 1)
+        values = separation(a, b, trial.reshape(-1, 3)).reshape(starts, samples)
+        best = values.argmax(axis=1)
+        better = values[every, best] > value
+        n = np.where(better[:, None], trial[every, best], n)
+        value = np.where(better, values[every, best], value)
+        spread *= 0.85
+    return value.max(), n[value.argmax()]
 
 
 def gap_to_plane(a, plane):

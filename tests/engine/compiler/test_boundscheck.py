@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,11 +90,21 @@ def run(compiler: str, cache: Path, tmp_path: Path) -> subprocess.CompletedProce
     )  # fmt: skip
 
 
-@compiled
-def test_an_index_out_of_range_is_an_error_that_names_kernel_and_axis(tmp_path: Path) -> None:
-    done = run("boundscheck", tmp_path / "cache", tmp_path)
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A folder with a cache that checked kernels filled, and what they found."""
+    folder = tmp_path_factory.mktemp("checked")
+    done = run("boundscheck", folder / "cache", folder)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    return folder, json.loads(done.stdout)
+
+
+@compiled
+@pytest.mark.slow
+def test_an_index_out_of_range_is_an_error_that_names_kernel_and_axis(
+    checked: tuple[Path, dict[str, Any]],
+) -> None:
+    _, found = checked
     assert found["inside"] == found["sum inside"] == ""
     assert found["write behind"] == found["write before"] == "put: index outside axis 0"
     assert found["read behind"] == found["read before"] == "get: index outside axis 0"
@@ -106,15 +117,16 @@ def test_an_index_out_of_range_is_an_error_that_names_kernel_and_axis(tmp_path: 
 
 
 @compiled
-def test_checked_and_ordinary_kernels_never_meet(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    checked = json.loads(run("boundscheck", cache, tmp_path).stdout)
-    ordinary = json.loads(run("ordinary", cache, tmp_path).stdout)
+@pytest.mark.slow
+def test_checked_and_ordinary_kernels_never_meet(checked: tuple[Path, dict[str, Any]]) -> None:
+    folder, found = checked
+    cache = folder / "cache"
+    ordinary = json.loads(run("ordinary", cache, folder).stdout)
     assert ordinary["write behind"] == ordinary["sum"] == ""
-    assert Path(checked["folder"]) == cache / "boundscheck"
+    assert Path(found["folder"]) == cache / "boundscheck"
     assert Path(ordinary["folder"]) == cache
-    again = json.loads(run("boundscheck", cache, tmp_path).stdout)
-    assert again == checked
+    again = json.loads(run("boundscheck", cache, folder).stdout)
+    assert again == found
 
 
 def test_another_compiler_is_refused(tmp_path: Path) -> None:

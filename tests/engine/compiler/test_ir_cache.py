@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llvmlite import binding as llvm
@@ -124,7 +125,7 @@ print(json.dumps({
 """
 
 
-def solve(cache: Path) -> dict:
+def solve(cache: Path) -> dict[str, Any]:
     """What a fresh interpreter compiles to solve a problem, without machine code from before."""
     for folder in cache.glob("*"):
         if folder.name != "ir":
@@ -159,6 +160,7 @@ print([o.fndesc.mangled_name for o in inner.overloads.values()])
 
 
 @compiled
+@pytest.mark.slow
 def test_processes_give_kernels_one_name(tmp_path: Path) -> None:
     """One keeps the kernel, the other what calls it."""
     names = set()
@@ -190,9 +192,20 @@ def test_a_call_of_a_kernel_that_is_not_there_is_refused() -> None:
         check_symbols(llvm.parse_assembly(text.format(lost, lost)))
 
 
+@pytest.fixture(scope="module")
+def lowered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A cache that one process filled, and what it compiled; copied by whoever changes it."""
+    cache = tmp_path_factory.mktemp("lowered")
+    return cache, solve(cache)
+
+
 @compiled
-def test_cached_ir_is_not_lowered_again_and_becomes_the_same_code(tmp_path: Path) -> None:
-    first = solve(tmp_path)
+@pytest.mark.slow
+def test_cached_ir_is_not_lowered_again_and_becomes_the_same_code(
+    tmp_path: Path, lowered: tuple[Path, dict[str, Any]]
+) -> None:
+    cache, first = lowered
+    shutil.copytree(cache, tmp_path, dirs_exist_ok=True)
     assert first["lowered"]
     again = solve(tmp_path)
     assert again["lowered"] == []
@@ -202,8 +215,10 @@ def test_cached_ir_is_not_lowered_again_and_becomes_the_same_code(tmp_path: Path
 
 
 @compiled
-def test_damaged_ir_is_lowered_again(tmp_path: Path) -> None:
-    first = solve(tmp_path)
+@pytest.mark.slow
+def test_damaged_ir_is_lowered_again(tmp_path: Path, lowered: tuple[Path, dict[str, Any]]) -> None:
+    cache, first = lowered
+    shutil.copytree(cache, tmp_path, dirs_exist_ok=True)
     kept = sorted(path for path in (tmp_path / "ir").rglob("*") if path.is_file())
     assert len(kept) >= len(first["lowered"])
     for path in kept:
@@ -214,6 +229,7 @@ def test_damaged_ir_is_lowered_again(tmp_path: Path) -> None:
 
 
 @compiled
+@pytest.mark.slow
 def test_where_nothing_can_be_stored_kernels_are_lowered(tmp_path: Path) -> None:
     (tmp_path / "ir").write_text("in the way")
     assert solve(tmp_path)["lowered"]

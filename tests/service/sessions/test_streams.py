@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import orjson
 import pytest
+from cardan_client.frames import decode
 
 from cardan.schemas.frame import (
     DTYPES,
@@ -18,7 +19,6 @@ from cardan.schemas.frame import (
     poses_table,
 )
 from cardan.schemas.frame import row_from as row
-from cardan.schemas.quantised import poses_of
 from cardan.service.sessions.history import OVERHEAD, History
 from cardan.service.streams import codec
 from cardan.service.streams.codec import SharedFrame
@@ -252,8 +252,7 @@ def test_quantised_poses_go_to_who_asks_and_are_made_once(time: Time):
     assert codec.quantised.cache_info()[:2] == (1, 1)
     # the history keeps what it kept
     assert moment.size == len(got[0])
-    found = poses_of(compact[BlockTag.QUANTISED], compact[BlockTag.QUANTISED_BOX])
-    assert np.abs(found["px"] - table["px"]).max() <= 1.0 / 131_070 + 1e-7
+    assert np.abs(decode(got[1]).poses[:, 0] - table["px"]).max() <= 1.0 / 131_070 + 1e-7
 
 
 def test_poses_that_would_be_coarse_are_sent_as_they_are(time: Time):

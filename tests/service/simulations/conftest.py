@@ -9,9 +9,9 @@ from cardan.service.intake import SceneText
 from cardan.service.simulations.admission import Admission, NewBatch, NewRun
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.postgres import open_postgres
-from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.sqlite import open_database
 from cardan.service.stored_scenes import StoredScenes
+from tests.service.simulations.one_by_one import Queue
 
 SCENE = SceneText("hash", '{"bodies": []}')
 

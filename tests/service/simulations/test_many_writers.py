@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import text
 
 from cardan.service import clock
-from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
 from tests.service.real_server import wait_for
+from tests.service.simulations.one_by_one import Queue
 
 WON = Outcome(RunEvent.SUCCEEDED, step=10, summary={"a": 1})
 BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})

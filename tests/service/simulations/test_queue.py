@@ -6,9 +6,9 @@ from sqlalchemy import Select
 
 from cardan.service import clock
 from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError, QueueFullError
-from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
+from tests.service.simulations.one_by_one import Queue
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1}, result="folder")
 BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})

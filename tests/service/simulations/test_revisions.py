@@ -11,7 +11,6 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from cardan.service.simulations import revisions
-from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.revisions import (
     HEAD,
     KNOWN,
@@ -25,6 +24,7 @@ from cardan.service.simulations.rows import Outcome
 from cardan.service.simulations.sqlite import open_database
 from cardan.service.simulations.states import RunEvent
 from cardan.service.simulations.tables import metadata
+from tests.service.simulations.one_by_one import Queue
 from tests.service.simulations.own_versions import VERSION_1, fill
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1})

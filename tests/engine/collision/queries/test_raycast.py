@@ -61,6 +61,7 @@ def single(kind: str, q: list[float], name: str = "thing") -> dict[str, object]:
 def first_crossing(kind: str, R: np.ndarray, o: np.ndarray, d: np.ndarray) -> float | None:
     """Distance along the ray to the solid by sampling and bisection; None: no sample is inside."""
     t = np.linspace(0.0, 8.0, 80_001)
+    t = t[np.abs(t - (CENTRE - o) @ d) < 1.0]  # every solid is within 1 m
     out = inside(kind, ((o + t[:, None] * d) - CENTRE) @ R)
     hit = np.flatnonzero(out <= 0.0)
     if len(hit) == 0:
