@@ -1,8 +1,8 @@
 """Checked indexing: an index outside its axis is an IndexError, with the line that reads or writes.
 
 Numba's own check lets indices from -n to -1 pass, as Python does. No kernel counts from the end of
-an array on purpose, so a negative index or bound of a slice is an error too. Slices are cut to their
-array, as in Python. Addresses of struct members are constants of the type and need no check.
+an array on purpose, so a negative index is an error too, and a negative bound of a slice. Slices
+are cut to their array, as in Python. Addresses of struct members are constants and need no check.
 """
 
 from __future__ import annotations
