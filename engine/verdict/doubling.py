@@ -43,8 +43,8 @@ MOMENTS, LEAST_STEPS = 50, 8
 COARSER = (8, 4, 2)
 # difference over the reach from which on a coarser run contradicts an estimate below the limit
 CONTRADICTS = 0.3
-# measured shares of a reach up to which estimates are withdrawn, and beyond which there is a finding
-# without one: STEP_SHARE of the whole way, which is two reaches
+# measured shares of a reach up to which estimates are withdrawn, and from which on there is a
+# finding in any case: STEP_SHARE of the whole way, which is two reaches
 CLEARED, EXCEEDED = 0.5 * STEP_SHARE, 2.0 * STEP_SHARE
 # errors that matter are at least this share of the body, this angle [rad], this coordinate
 SMALL_SHARE, SMALL_TURN, SMALL_COORDINATE = 1e-4, 1e-3, 1e-5

@@ -147,6 +147,9 @@ class Execution:
             scene = chosen.scene
         self._dt = scene.simulation.dt
         simulation = variants.simulation(scene)
+        if len(self._order.runs) > 1:
+            # runs of a batch may be computed side by side, and are judged alike
+            simulation.leave_scene()
         folder = CheckpointFolder(Path(item.checkpoint)) if item.checkpoint else None
         measure = self._order.measure
         full = item.record == "full"
