@@ -366,8 +366,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         """Note the present moment, if it is compared."""
         seen = len(self._trail)
         if seen < len(self._due) and self.step_count == self._due[seen]:
-            motion = self.placement.joint_motion(self.state)
-            self._trail.append(doubling.moment(self.step_count, self.model, self.state, motion))
+            self._trail.append(doubling.moment(self.state))
 
     def findings(self) -> list[dict[str, Any]]:
         """As of an account; at the end of a small smooth run its errors are measured.
@@ -380,7 +379,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         if not ended or self.failure is not None or not doubling.can_change(found):
             return found
         names = Names(self.body_names, self.joint_names)
-        shares = doubling.Shares(self.model, self.state, self._trail)
+        shares = doubling.Shares(self.model, self.state, self.placement.joint_motion, self._trail)
         if self._measured is None:
             self._measured = self._measure(shares, found)
         told = (self.state, self.options, names)

@@ -13,7 +13,7 @@ with half the step. With an error C h^p of each motion
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
 Finding = dict[str, Any]
+JointMotion = Callable[[State], Array]
 
 # runs that are done again: steps times bodies, and bodies, at most
 MOST_WORK, MOST_BODIES = 100_000, 16
@@ -53,23 +54,17 @@ SMALL_SHARE, SMALL_TURN, SMALL_COORDINATE = 1e-4, 1e-3, 1e-5
 class Moment(NamedTuple):
     """What is compared of a run."""
 
-    step: int
-    """Of the run that is judged."""
     places: Array
     """(n, 3) m: centres of mass."""
     orientations: Array
     """(n, 4)."""
-    coordinates: Array
-    """(j + s,) rad or m: of hinges and sliders, whole turns included, 0 of other joints; and of
-    springs (springs.stretches)."""
+    turns: Array
+    """(j, 3): what joints count whole turns by (State.joint_q)."""
 
 
-def moment(step: int, model: Model, state: State, motion: Array) -> Moment:
-    """The present moment of a run; motion (j, 3, 2) are the coordinates of its joints."""
-    single = is_one_of(model.joints.kind, (HINGE, SLIDER))
-    of_joints = np.where(single, motion[:, 0, 0], 0.0)
-    found = np.concatenate([of_joints, stretches(model, state, motion)])
-    return Moment(step, state.p_WB.copy(), state.q_WB.copy(), found)
+def moment(state: State) -> Moment:
+    """The present moment of a run."""
+    return Moment(state.p_WB.copy(), state.q_WB.copy(), state.joint_q.copy())
 
 
 def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
@@ -131,8 +126,12 @@ class Shares:
     its angle: a rotor that has turned for long is where it should be a little later.
     """
 
-    def __init__(self, model: Model, state: State, run: Sequence[Moment]) -> None:
-        """The run that is judged, and its state at the end."""
+    def __init__(
+        self, model: Model, state: State, joint_motion: JointMotion, run: Sequence[Moment]
+    ) -> None:
+        """The run that is judged, and its state at the end; joint_motion gives coordinates
+        (j, 3, 2) of all joints in a state."""
+        self._model, self._state, self._joint_motion = model, state, joint_motion
         self._run = run
         kept = variations(model, state)
         self._axis = kept[:, SPIN_AXIS : SPIN_AXIS + 3]
@@ -186,8 +185,18 @@ class Shares:
         reach = np.minimum(from_start.max(axis=0), 1.0)
         return self._share(error, reach, np.full(len(reach), SMALL_TURN), self._turns)
 
+    def _coordinates(self, one: Moment) -> Array:
+        """(j + s,) rad or m: of hinges and sliders, whole turns included, 0 of other joints; and of
+        springs (springs.stretches)."""
+        model = self._model
+        state = self._state._replace(p_WB=one.places, q_WB=one.orientations, joint_q=one.turns)
+        motion = self._joint_motion(state)
+        single = is_one_of(model.joints.kind, (HINGE, SLIDER))
+        of_joints = np.where(single, motion[:, 0, 0], 0.0)
+        return np.concatenate([of_joints, stretches(model, state, motion)])
+
     def _moved(self, other: Sequence[Moment]) -> Array:
-        a, b = (np.array([one.coordinates for one in run]) for run in (self._run, other))
+        a, b = (np.array(list(map(self._coordinates, run))) for run in (self._run, other))
         reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_COORDINATE)
         return self._share(np.abs(a - b), reach, least, self._followed)
 
