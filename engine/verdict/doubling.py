@@ -25,7 +25,7 @@ from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
 from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.rotations import turn_all, turned_apart
 from cardan.engine.verdict.estimates import step_errors, stretch_errors, variations
-from cardan.engine.verdict.motion import STEP_SHARE, largest_step, of_body
+from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
 from cardan.engine.verdict.springs import spring_children, stretches
 from cardan.engine.verdict.verified import ESTIMATES
 from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
@@ -211,8 +211,8 @@ def contradicts(found: Sequence[Finding], coarse: Array, factor: int) -> bool:
 
 
 def can_change(found: Sequence[Finding]) -> bool:
-    """Whether a verdict depends on estimates of the step alone."""
-    return all(one["quantity"] in ESTIMATES for one in found)
+    """Whether a verdict depends on estimates alone; whole turns that cannot be told are none."""
+    return all(one["quantity"] in ESTIMATES and one["limit"] < HALF_TURN for one in found)
 
 
 def measured_errors(coarse: Array, fine: Array, factor: int) -> Array:
