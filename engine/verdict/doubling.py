@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.body_records import SPIN_AXIS
+from cardan.engine.accounting.body_records import SPIN_AXIS, TURNED
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
 from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.rotations import turn_all, turned_apart
-from cardan.engine.verdict.estimates import step_errors, stretch_errors, variations
+from cardan.engine.verdict.estimates import reaches, step_errors, stretch_errors, variations
 from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
 from cardan.engine.verdict.springs import spring_children, stretches
 from cardan.engine.verdict.verified import ESTIMATES
@@ -134,6 +134,9 @@ class Shares:
         self._model, self._state, self._joint_motion = model, state, joint_motion
         self._run = run
         kept = variations(model, state)
+        self._reach = reaches(kept)
+        swept = float(state.time[0]) / max(int(state.step[0]), 1) * kept[:, TURNED]
+        self._swept = np.minimum(swept, 1.0)
         self._axis = kept[:, SPIN_AXIS : SPIN_AXIS + 3]
         self._round = self._axis.any(axis=1)
         self._length = body_lengths(model, state.p_WB)
@@ -169,7 +172,8 @@ class Shares:
 
     def _places(self, other: Sequence[Moment]) -> Array:
         a, b = (np.array([one.places for one in run]) for run in (self._run, other))
-        reach = 0.5 * np.linalg.norm(np.ptp(a, axis=0), axis=1)
+        # looks may come once a turn, always at the same place: the way is that of all steps
+        reach = np.maximum(0.5 * np.linalg.norm(np.ptp(a, axis=0), axis=1), self._reach)
         error = np.linalg.norm(a - b, axis=2)
         return self._share(error, reach, SMALL_SHARE * self._length, self._moving)
 
@@ -183,6 +187,7 @@ class Shares:
             turned_apart(a, a[:1]),
         )
         reach = np.minimum(from_start.max(axis=0), 1.0)
+        reach = np.where(self._round, reach, np.maximum(reach, self._swept))
         return self._share(error, reach, np.full(len(reach), SMALL_TURN), self._turns)
 
     def _coordinates(self, one: Moment) -> Array:
