@@ -28,8 +28,8 @@ from cardan.engine.interaction.presence import Begun, Presence
 from cardan.engine.interaction.queries import Queries
 from cardan.engine.interaction.states import States
 from cardan.engine.interaction.threads import Helpers, threads_for
-from cardan.engine.outputs.account import Account
 from cardan.engine.outputs.sampler import no_sampler
+from cardan.engine.outputs.second_runs import SecondRuns
 from cardan.engine.outputs.sensors import Sensing
 from cardan.engine.outputs.snapshot import from_bytes, to_bytes
 from cardan.engine.rows.ahead import Ahead
@@ -71,7 +71,7 @@ PUSHES = (ApplyForceAction, ApplyImpulseAction, SetVelocityAction)
 CALM = 0.2
 
 
-class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
+class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -115,6 +115,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
         lay_down_limits(self.model, self.state, self.options)
+        self._begin_trail()
         self._part_overlaps()
         self._note_contradictions()
         self.build_s = time.perf_counter() - began
@@ -228,7 +229,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         began = time.perf_counter()
         done, ended = 0, False
         while done < n and not ended:
-            more, ended = self._run_sensed(n - done, should_stop)
+            more, ended = self._run_sensed(self._steps_at_once(n - done), should_stop)
             done += more
             status = int(self.report.status[0])
             self._make_room(status)
@@ -239,6 +240,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
                 break
             if status & TRIGGERED:
                 self.do_triggered()
+            self._note_trail()
         elapsed = time.perf_counter() - began
         if self._advanced_steps == 0:
             self._first_s = elapsed
@@ -310,6 +312,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
 
     def count_elsewhere(self, steps: int, seconds: float) -> None:
         """Count steps and time of work that something else did on the state."""
+        self.leave_scene()
         self._advanced_steps += steps
         self._advance_s += seconds
 
@@ -382,6 +385,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
 
     def restore(self, data: bytes) -> None:
         """Go to a snapshot of the same scene and engine; raises ValueError for any other."""
+        self.leave_scene()
         self.state = from_bytes(data, self._identity, self.state)
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
             self._allocate(len(self.state.contacts.key))

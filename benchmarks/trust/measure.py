@@ -24,6 +24,7 @@ from benchmarks.trust import (
     strangers,
     swings,
     touching,
+    unstable,
     workshop,
     yard,
 )
@@ -50,7 +51,7 @@ FAMILIES = (
 # of other kinds: added when limits were chosen
 OTHERS = (
     *further.FAMILIES, *strangers.FAMILIES, *workshop.FAMILIES, *yard.FAMILIES, *lessons.FAMILIES,
-    *robots.FAMILIES,
+    *robots.FAMILIES, *unstable.FAMILIES,
 )  # fmt: skip
 
 

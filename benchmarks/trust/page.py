@@ -24,7 +24,7 @@ have parameters drawn from seed {SEED}: limits were chosen without them, then
 those of orbits, mechanisms and tops once more (decision 0150). Scenes of other kinds were added
 when all limits were chosen (decision 0370), some of them by somebody who had not seen the others
 (decision 0420); what they showed was then mended by its causes, some once more (decision 0500),
-lessons and robots too (decision 0620).
+lessons and robots too (decision 0620). Scenes near unstable equilibria came last (decision 0800).
 """
 
 

@@ -73,6 +73,13 @@ def turn_all(q: Array, v: Array) -> Array:
     return result
 
 
+def turned_apart(p: Array, q: Array) -> Array:
+    """(...) rad: by what angle orientations (..., 4) are turned against each other."""
+    half = np.minimum(np.linalg.norm(p - q, axis=-1), np.linalg.norm(p + q, axis=-1))
+    found: Array = 4.0 * np.arcsin(np.clip(0.5 * half, 0.0, 1.0))
+    return found
+
+
 def unit(v: Array) -> Array:
     """v/|v|; components are scaled first, against overflow and underflow."""
     largest = np.abs(v).max()

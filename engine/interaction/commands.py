@@ -174,6 +174,7 @@ class Commands:
     work: Workspace
     options: StepOptions
     _note_event: Callable[..., None]
+    leave_scene: Callable[[], None]
     _body_index: dict[str, int]
     _joint_index: dict[str, int]
 
@@ -199,6 +200,7 @@ class Commands:
 
         A velocity motor without a bound on its force has a new speed at once, as at the start.
         """
+        self.leave_scene()
         if joint not in self._joint_index:
             raise ValueError(f"there is no joint '{joint}'")
         j = self._joint_index[joint]
@@ -224,6 +226,7 @@ class Commands:
         self, body: str, force: Any, torque: Any, point: Any = None, duration: float = 0.0
     ) -> None:
         """Apply force [N] and torque [N m], W, to a body for `duration` seconds (0: one step)."""
+        self.leave_scene()
         wrench = np.concatenate([vector(force, "force"), vector(torque, "torque")])
         where = None if point is None else vector(point, "point")
         until = self.time + max(float(duration), self.time_step)
@@ -231,18 +234,21 @@ class Commands:
 
     def apply_impulse(self, body: str, impulse: Any, point: Any = None) -> None:
         """Apply an impulse [N s, W] to a body at a point [m, W] (default: its centre of mass)."""
+        self.leave_scene()
         where = None if point is None else vector(point, "point")
         i = self._body(body)
         apply_impulse(self.model, self.state, i, vector(impulse, "impulse"), where)
 
     def set_velocity(self, body: str, linear: Any, angular: Any) -> None:
         """Set the velocity of a body's origin [m/s] and its angular velocity [rad/s], W."""
+        self.leave_scene()
         i = self._body(body)
         v, w = vector(linear, "linear"), vector(angular, "angular")
         set_velocity(self.model, self.state, i, v, w)
 
     def set_gravity(self, gravity: Any) -> None:
         """Change gravity [m/s^2], W; book the change of potential as external work."""
+        self.leave_scene()
         value = vector(gravity, "gravity")
         for i in range(len(self.model.bodies.kind)):
             wake(self.state, i)
@@ -254,6 +260,7 @@ class Commands:
 
         Raises ValueError for a coordinate of a tree in reduced coordinates.
         """
+        self.leave_scene()
         if joint not in self._joint_index:
             raise ValueError(f"there is no joint '{joint}'")
         j = self._joint_index[joint]
@@ -275,6 +282,7 @@ class Commands:
 
         Raises ValueError for integrators without the grab spring.
         """
+        self.leave_scene()
         if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             name = Integrator(self.options.integrator).name.lower()
             raise ValueError(f"'grab' needs semi_implicit_euler, not the integrator '{name}'")
@@ -282,10 +290,12 @@ class Commands:
 
     def grab_move(self, target: Any) -> None:
         """Move the target of the grab spring [m, W]; without a grabbed body nothing happens."""
+        self.leave_scene()
         self.state.grab_target_W[:] = vector(target, "target")
 
     def release(self) -> None:
         """Release the grabbed body."""
+        self.leave_scene()
         self.state.grab_body[0] = -1
 
     def grab_state(self) -> dict[str, Any] | None:

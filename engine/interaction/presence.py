@@ -158,6 +158,7 @@ class Presence(Commands):
         return there
 
     def _change(self, body: str, kind: str, change: Change, present: int) -> None:
+        self.leave_scene()
         i = self._body(body)
         if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             name = Integrator(self.options.integrator).name.lower()

@@ -70,6 +70,7 @@ class States:
     restart: Callable[[Any], bool]
     _joint_index: dict[str, int]
     _forget_readings: Callable[[], None]
+    leave_scene: Callable[[], None]
     _zero: Start
     _events: Any
     _event_parts: list[NDArray[np.void]]
@@ -143,6 +144,7 @@ class States:
             self._events.count[0] = 0
             self._event_parts = []
             self._forget_readings()
+            self.leave_scene()
         if q is not None or qd is not None:
             self.set_state(q, qd)
 
@@ -217,6 +219,7 @@ class States:
 
     def _write(self, q: Array, qd: Array) -> None:
         """Poses and velocities of bodies, coordinates of joints and of the trees of the model."""
+        self.leave_scene()
         state, placement = self.state, self.placement
         others = Placed(
             state.p_WB.copy(), state.q_WB.copy(), state.v_WB_W.copy(), state.w_WB_W.copy()

@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.faults import SceneError
 from cardan.engine.build.options import with_options
+from cardan.engine.build.rotations import turned_apart
 from cardan.engine.build.scene import build
 from cardan.engine.runs.overview import allowed_steps
-from cardan.engine.runs.own_motions import lengths, turned_apart
+from cardan.engine.runs.own_motions import lengths
 from cardan.engine.runs.verification import (
     LARGEST_ORDER,
     MOMENTS,

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.limits import body_lengths, shows_turns
-from cardan.engine.build.rotations import turn
+from cardan.engine.build.rotations import turned_apart
 from cardan.engine.simulation import Simulation
-from cardan.engine.verdict.motion import end_of_spring
-from cardan.engine.world.model import COUPLING, FORCE_SPRING, Model
+from cardan.engine.verdict.springs import spring_children
 
 Array = NDArray[np.float64]
 
@@ -37,44 +36,9 @@ class Motions(NamedTuple):
     """(k, s) m or rad: coordinates of springs."""
 
 
-def stretches(simulation: Simulation) -> Array:
-    """(s,) m or rad: coordinates on which springs of joints and couplings act, and lengths of
-    springs between bodies, as they are; torsion springs turn as the bodies they join."""
-    model, state = simulation.model, simulation.state
-    joints, forces = model.joints, model.forces
-    motion = simulation.placement.joint_motion(state)[:, :, 0]
-    found = []
-    for j in np.flatnonzero(joints.spring_on == 1):
-        if joints.kind[j] == COUPLING:
-            terms = slice(joints.term_start[j], joints.term_start[j + 1])
-            moved = motion[joints.term_joint[terms], joints.term_axis[terms]]
-            found.append(float(joints.term_factor[terms] @ moved))
-        else:
-            found.append(float(motion[j, 0]))
-    for f in np.flatnonzero(forces.kind == FORCE_SPRING):
-        a, b = int(forces.body_a[f]), int(forces.body_b[f])
-        arm = turn(state.q_WB[b], forces.anchor_B[f]) - turn(state.q_WB[a], forces.anchor_A[f])
-        found.append(float(np.linalg.norm(state.p_WB[b] - state.p_WB[a] + arm)))
-    return np.array(found, float)
-
-
-def spring_children(model: Model) -> NDArray[np.int64]:
-    """(s,): the child of each of these springs."""
-    between = len(model.joints.kind) + np.flatnonzero(model.forces.kind == FORCE_SPRING)
-    springs = [*np.flatnonzero(model.joints.spring_on == 1), *between]
-    return np.array([end_of_spring(model, int(one))[0] for one in springs], np.int64)
-
-
 def lengths(probe: Simulation) -> Array:
     """(n,) m: of the bodies of a scene at its start."""
     return body_lengths(probe.model, probe.state.p_WB)[: len(probe.body_names)]
-
-
-def turned_apart(p: Array, q: Array) -> Array:
-    """(...) rad: by what angle orientations (..., 4) are turned against each other."""
-    half = np.minimum(np.linalg.norm(p - q, axis=-1), np.linalg.norm(p + q, axis=-1))
-    found: Array = 4.0 * np.arcsin(np.clip(0.5 * half, 0.0, 1.0))
-    return found
 
 
 def largest_share(

@@ -179,6 +179,8 @@ class _Runs:
             self._run_together(waiting)
 
     def _run_alone(self, simulation: Simulation) -> None:
+        # judged as its neighbours in lanes are, by estimates
+        simulation.leave_scene()
         recording, summary = recorded(simulation, keep=self._keep)
         self.summaries.append(summary)
         if recording is not None:

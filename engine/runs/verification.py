@@ -21,15 +21,15 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.rotations import turned_apart
 from cardan.engine.runs.own_motions import (
     Motions,
     largest_share,
     lengths,
-    stretches,
-    turned_apart,
 )
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_with
+from cardan.engine.verdict.springs import stretches
 from cardan.schemas import Scene
 
 Array = NDArray[np.float64]
@@ -94,7 +94,8 @@ def track(
         table = simulation.joint_table()[[] if not asked else slice(None)]
         force = np.sqrt(table["fx"] ** 2 + table["fy"] ** 2 + table["fz"] ** 2)
         reactions.append(force)
-        springs.append(stretches(simulation))
+        motion = simulation.placement.joint_motion(simulation.state)
+        springs.append(stretches(simulation.model, simulation.state, motion))
     times = options.dt * np.array(moments, float)
     found = (np.array(of) for of in (poses, velocities, reactions, springs))
     return Track(options.dt, times, *found)

@@ -146,7 +146,7 @@ class Execution:
                 return m.Done(self._number, event, 0, error=error)
             scene = chosen.scene
         self._dt = scene.simulation.dt
-        simulation = variants.simulation(scene)
+        simulation = self._simulation_of(variants, scene)
         folder = CheckpointFolder(Path(item.checkpoint)) if item.checkpoint else None
         measure = self._order.measure
         full = item.record == "full"
@@ -191,6 +191,13 @@ class Execution:
             stored=recording is not None,
             real_time_factor=factor,
         )
+
+    def _simulation_of(self, variants: "Variants", scene: Scene) -> "Simulation":
+        """Before its first step; runs of a batch, also side by side, are judged by estimates."""
+        simulation = variants.simulation(scene)
+        if len(self._order.runs) > 1:
+            simulation.leave_scene()
+        return simulation
 
     def _variants_of(self, document: str) -> "Variants":
         """The arrays of the base scene, made anew when it is another."""

@@ -1,0 +1,100 @@
+"""The same run once more with other steps, where its verdict hangs on an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.build.placement import Placement
+from cardan.engine.outputs.account import Account
+from cardan.engine.verdict import Names, doubling
+
+
+class SecondRuns(Account):
+    """An account that does a small smooth run again (engine/verdict/doubling.py)."""
+
+    scene: Any
+    advance: Callable[..., int]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, scene: Any) -> None:
+            """As a simulation."""
+
+        @property
+        def step_count(self) -> int:
+            """Steps done."""
+            ...
+
+        @property
+        def placement(self) -> Placement:
+            """The trees of the scene."""
+            ...
+
+    def leave_scene(self) -> None:
+        """It moves otherwise than the scene says: other runs of that tell nothing about it."""
+        self._due: list[int] = []
+        self._trail: list[doubling.Moment] = []
+
+    def _begin_trail(self) -> None:
+        """Prepare to compare this run with others of its scene, if it is small and smooth."""
+        self.leave_scene()
+        self._measured: NDArray[np.float64] | None = None
+        if doubling.can_be_doubled(self.model, self.options, self.total_steps):
+            self._due = doubling.due_steps(self.total_steps)
+            self._note_trail()
+
+    def _steps_at_once(self, n: int) -> int:
+        """n, or the steps up to the next moment that is compared."""
+        seen = len(self._trail)
+        return min(n, self._due[seen] - self.step_count) if seen < len(self._due) else n
+
+    def _note_trail(self) -> None:
+        """Note the present moment, if it is compared."""
+        seen = len(self._trail)
+        if seen < len(self._due) and self.step_count == self._due[seen]:
+            self._trail.append(doubling.moment(self.state))
+
+    def findings(self) -> list[dict[str, Any]]:
+        """As of an account; at the end of a small smooth run its errors are measured.
+
+        That is where nobody did anything to it, and where it depends on estimates of the step alone
+        whether the run is trusted (engine/verdict/doubling.py).
+        """
+        found = super().findings()
+        ended = len(self._due) > 0 and self.step_count == self.total_steps
+        if not ended or self.failure is not None or not doubling.can_change(found):
+            return found
+        names = Names(self.body_names, self.joint_names)
+        shares = doubling.Shares(self.model, self.state, self.placement.joint_motion, self._trail)
+        if self._measured is None:
+            self._measured = self._measure(shares, found)
+        told = (self.state, self.options, names)
+        return doubling.with_measured(found, self._measured, shares, told)
+
+    def _measure(self, shares: doubling.Shares, found: list[dict[str, Any]]) -> NDArray[np.float64]:
+        """Errors of the motions of this run, over their reaches; none: its estimates stand."""
+        estimate = doubling.estimated(self.model, self.state, self.options)
+        factor = doubling.coarser_step(estimate, self.total_steps)
+        coarse = shares.of(self._same_with(float(factor)))
+        if not doubling.contradicts(found, coarse, factor):
+            return np.zeros(0)
+        return doubling.measured_errors(coarse, shares.of(self._same_with(0.5)), factor)
+
+    def _same_with(self, factor: float) -> list[doubling.Moment]:
+        """The moments of this run in one with `factor` times the step."""
+        options = self.scene.simulation
+        changed = {"simulation": options.model_copy(update={"dt": factor * options.dt})}
+        other = type(self)(self.scene.model_copy(update=changed | {"sensors": ()}))
+        other.leave_scene()
+        other._due = [round(step / factor) for step in self._due]
+        other._note_trail()
+        other.advance(other._due[-1])
+        if other.failure is not None:
+            last = other._trail[-1]
+            lost = last._replace(places=np.full_like(last.places, np.nan))
+            other._trail += [lost] * (len(self._due) - len(other._trail))
+        return other._trail

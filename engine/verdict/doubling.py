@@ -1,0 +1,258 @@
+"""Step doubling: what the step costs a small smooth run, measured by runs of the same scene.
+
+Errors of single steps, added up, say nothing of motion whose neighbours part: of a top with about
+the spin that holds it, of the arms of a governor that hang straight. Where a run is small and
+smooth it is done once more with 2, 4 or 8 times the step, and where that contradicts the estimate,
+with half the step. With an error C h^p of each motion
+
+    p              =  log2 (|x(2h) - x(h)| / |x(h) - x(h/2)|),  1 to 2
+    error of x(h)  =  |x(h) - x(h/2)| / (1 - 2^-p)
+
+(Richardson 1911). Errors are shares of the reach of each motion, as in engine/verdict/estimates.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.accounting.body_records import SPIN_AXIS, TURNED
+from cardan.engine.build.kinds import is_one_of
+from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
+from cardan.engine.build.mobility import prescribed_bodies
+from cardan.engine.build.rotations import turn_all, turned_apart
+from cardan.engine.verdict.estimates import reaches, step_errors, stretch_errors, variations
+from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
+from cardan.engine.verdict.springs import spring_children, stretches
+from cardan.engine.verdict.verified import ESTIMATES
+from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
+from cardan.engine.world.options import ImpactTime, Integrator, StepOptions
+from cardan.engine.world.state import State
+
+Array = NDArray[np.float64]
+Finding = dict[str, Any]
+JointMotion = Callable[[State], Array]
+
+# runs that are done again: steps times bodies, and bodies, at most
+MOST_WORK, MOST_BODIES = 100_000, 16
+# moments that are compared, and how many steps the coarsest of the other runs does at least
+MOMENTS, LEAST_STEPS = 50, 8
+# steps of the coarser run over that of the run: the largest whose error is small by the estimate
+COARSER = (8, 4, 2)
+# difference over the reach from which on a coarser run contradicts an estimate below the limit
+CONTRADICTS = 0.3
+# measured shares of a reach up to which estimates are withdrawn, and from which on there is a
+# finding in any case: STEP_SHARE of the whole way, which is two reaches
+CLEARED, EXCEEDED = 0.5 * STEP_SHARE, 2.0 * STEP_SHARE
+# errors that matter are at least this share of the body, this angle [rad], this coordinate
+SMALL_SHARE, SMALL_TURN, SMALL_COORDINATE = 1e-4, 1e-3, 1e-5
+
+
+class Moment(NamedTuple):
+    """What is compared of a run."""
+
+    places: Array
+    """(n, 3) m: centres of mass."""
+    orientations: Array
+    """(n, 4)."""
+    turns: Array
+    """(j, 3): what joints count whole turns by (State.joint_q)."""
+
+
+def moment(state: State) -> Moment:
+    """The present moment of a run."""
+    return Moment(state.p_WB.copy(), state.q_WB.copy(), state.joint_q.copy())
+
+
+def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
+    """Whether a run is small and smooth: nothing touches, breaks or is triggered."""
+    moving = model.bodies.kind == DYNAMIC
+    smooth = (
+        options.integrator == Integrator.SEMI_IMPLICIT_EULER
+        and options.impact_time != ImpactTime.EXACT
+        and len(model.triggers.kind) == 0
+        and bool(np.isinf(model.joints.breaking_force).all())
+        and not bool((can_touch(model.shapes, len(moving)) & moving).any())
+    )
+    count = int(moving.sum())
+    small = 0 < count <= MOST_BODIES and count * steps <= MOST_WORK
+    return smooth and small and steps >= COARSER[-1] * LEAST_STEPS
+
+
+def due_steps(steps: int) -> list[int]:
+    """After which steps the run is looked at: multiples of that of the coarsest other run."""
+    coarsest = max(factor for factor in COARSER if steps >= factor * LEAST_STEPS)
+    spread = np.linspace(0, steps // coarsest, MOMENTS + 1).round().astype(int)
+    found: list[int] = (coarsest * np.unique(spread)).tolist()
+    return found
+
+
+def estimated(model: Model, state: State, options: StepOptions) -> float:
+    """The largest estimate of an error by the step, over its reach."""
+    of_bodies = step_errors(model, state, options).max(initial=0.0)
+    return float(max(of_bodies, stretch_errors(model, state).max(initial=0.0)))
+
+
+def coarser_step(estimate: float, steps: int) -> int:
+    """How many times the step a coarser run has."""
+    for factor in COARSER:
+        if factor**2 * estimate <= CLEARED and steps >= factor * LEAST_STEPS:
+            return factor
+    return COARSER[-1]
+
+
+def rotated(q: Array, v: Array) -> Array:
+    """q v q* of quaternions (k, n, 4) and vectors (n, 3)."""
+    return turn_all(q, np.broadcast_to(v, (*q.shape[:-1], 3))[..., None])[..., 0]
+
+
+def hinged_to_ground(model: Model, moving: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(j,): hinges that join moving bodies to bodies that are fixed or prescribed."""
+    joints = model.joints
+    found: NDArray[np.bool_] = joints.kind == HINGE
+    found &= moving[joints.body_a] != moving[joints.body_b]
+    return found
+
+
+class Shares:
+    """Differences of two runs over the reach of each motion of the run that is judged.
+
+    Reaches are half the diagonal of the box about a way, half the range of a coordinate, and of
+    orientations the largest angle from the start, at most 1 rad.
+    Bodies of revolution show the direction of their axis alone, and what is hinged to the ground
+    its angle: a rotor that has turned for long is where it should be a little later.
+    """
+
+    def __init__(
+        self, model: Model, state: State, joint_motion: JointMotion, run: Sequence[Moment]
+    ) -> None:
+        """The run that is judged, and its state at the end; joint_motion gives coordinates
+        (j, 3, 2) of all joints in a state."""
+        self._model, self._state, self._joint_motion = model, state, joint_motion
+        self._run = run
+        kept = variations(model, state)
+        self._reach = reaches(kept)
+        swept = float(state.time[0]) / max(int(state.step[0]), 1) * kept[:, TURNED]
+        self._swept = np.minimum(swept, 1.0)
+        self._axis = kept[:, SPIN_AXIS : SPIN_AXIS + 3]
+        self._round = self._axis.any(axis=1)
+        self._length = body_lengths(model, state.p_WB)
+        moving = (model.bodies.kind == DYNAMIC) & ~prescribed_bodies(model)
+        joints, free = model.joints, moving.copy()
+        grounded = hinged_to_ground(model, moving)
+        free[joints.body_a[grounded]] = free[joints.body_b[grounded]] = False
+        self._turns = free & shows_turns(model)
+        self._moving = free
+        of_springs = spring_children(model)
+        self._children = np.concatenate([joints.body_b, of_springs])
+        followed = moving[joints.body_a] | moving[joints.body_b]
+        self._followed = np.concatenate([followed, np.ones(len(of_springs), bool)])
+        bodies, springs = np.ones(2 * len(moving), bool), np.zeros(len(of_springs), bool)
+        self.absolute = np.concatenate([bodies, grounded, springs])
+        """(m,): motions of bodies themselves; the others are relative to other bodies."""
+
+    def bodies(self) -> NDArray[np.int64]:
+        """(m,): the body that each motion is of."""
+        n = len(self._moving)
+        return np.concatenate([np.arange(n), np.arange(n), self._children])
+
+    def of(self, other: Sequence[Moment]) -> Array:
+        """(m,): the largest difference of each motion over its reach; inf: a run failed."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.concatenate([self._places(other), self._turned(other), self._moved(other)])
+
+    @staticmethod
+    def _share(error: Array, reach: Array, least: Array, counted: NDArray[np.bool_]) -> Array:
+        worst = np.nan_to_num(error.max(axis=0), nan=np.inf)
+        share = worst / np.maximum(np.nan_to_num(reach, nan=1.0, posinf=np.inf), least)
+        return np.where(counted & ~(worst <= least), np.nan_to_num(share, nan=np.inf), 0.0)
+
+    def _places(self, other: Sequence[Moment]) -> Array:
+        a, b = (np.array([one.places for one in run]) for run in (self._run, other))
+        # looks may come once a turn, always at the same place: the way is that of all steps
+        reach = np.maximum(0.5 * np.linalg.norm(np.ptp(a, axis=0), axis=1), self._reach)
+        error = np.linalg.norm(a - b, axis=2)
+        return self._share(error, reach, SMALL_SHARE * self._length, self._moving)
+
+    def _turned(self, other: Sequence[Moment]) -> Array:
+        a, b = (np.array([one.orientations for one in run]) for run in (self._run, other))
+        axes = [rotated(q, self._axis) for q in (a, b)]
+        error = np.where(self._round, np.linalg.norm(axes[0] - axes[1], axis=2), turned_apart(a, b))
+        from_start = np.where(
+            self._round,
+            np.linalg.norm(axes[0] - axes[0][:1], axis=2),
+            turned_apart(a, a[:1]),
+        )
+        reach = np.minimum(from_start.max(axis=0), 1.0)
+        reach = np.where(self._round, reach, np.maximum(reach, self._swept))
+        return self._share(error, reach, np.full(len(reach), SMALL_TURN), self._turns)
+
+    def _coordinates(self, one: Moment) -> Array:
+        """(j + s,) rad or m: of hinges and sliders, whole turns included, 0 of other joints; and of
+        springs (springs.stretches)."""
+        model = self._model
+        state = self._state._replace(p_WB=one.places, q_WB=one.orientations, joint_q=one.turns)
+        motion = self._joint_motion(state)
+        single = is_one_of(model.joints.kind, (HINGE, SLIDER))
+        of_joints = np.where(single, motion[:, 0, 0], 0.0)
+        return np.concatenate([of_joints, stretches(model, state, motion)])
+
+    def _moved(self, other: Sequence[Moment]) -> Array:
+        a, b = (np.array(list(map(self._coordinates, run))) for run in (self._run, other))
+        reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_COORDINATE)
+        return self._share(np.abs(a - b), reach, least, self._followed)
+
+
+def contradicts(found: Sequence[Finding], coarse: Array, factor: int) -> bool:
+    """Whether a run with `factor` times the step contradicts what was estimated: its differences
+    (m,) over their reaches are small where there is a finding, large where there is none."""
+    largest = float(coarse.max(initial=0.0))
+    if any(one["quantity"] in ESTIMATES for one in found):
+        return largest <= (factor**2 - 1) * STEP_SHARE
+    return largest > min((factor**2 - 1) * STEP_SHARE, CONTRADICTS)
+
+
+def can_change(found: Sequence[Finding]) -> bool:
+    """Whether a verdict depends on estimates alone; whole turns that cannot be told are none."""
+    return all(one["quantity"] in ESTIMATES and one["limit"] < HALF_TURN for one in found)
+
+
+def measured_errors(coarse: Array, fine: Array, factor: int) -> Array:
+    """(m,): errors over reaches, from differences to runs with `factor` times and half the step."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # of d = C h^p: d(factor h) - d(h) over d(h) - d(h/2), for p = 2 and p = 1
+        ratio = np.where(np.isfinite(coarse), coarse / fine, np.inf)
+    second, first = 4.0 / 3.0 * (factor**2 - 1.0), 2.0 * (factor - 1.0)
+    order = 1.0 + np.clip((ratio - first) / (second - first), 0.0, 1.0)
+    error: Array = np.where(fine > 0.0, fine / (1.0 - 0.5**order), 0.0)
+    return error
+
+
+def with_measured(
+    found: Sequence[Finding], errors: Array, shares: Shares, told: tuple[Any, ...]
+) -> list[Finding]:
+    """Findings with errors (m,) of motions that were measured.
+
+    If all are small they withdraw estimates; large ones of bodies take their place, those of one
+    body relative to another let them stand. Without any all stand as they are.
+
+    told: state, options, names
+    """
+    if len(errors) == 0:
+        return list(found)
+    state, options, names = told
+    if errors.max(initial=0.0) <= CLEARED:
+        return [one for one in found if one["quantity"] not in ESTIMATES]
+    of_bodies = np.where(shares.absolute, errors, 0.0)
+    worst = int(np.argmax(of_bodies))
+    value = float(of_bodies[worst])
+    if value <= EXCEEDED:
+        return list(found)
+    kept = [one for one in found if one["quantity"] != "step_error"]
+    change = largest_step(float(options.time_step), value, STEP_SHARE)
+    more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
+    finding = of_body(state, names, int(shares.bodies()[worst]), quantity="step_error", **more)
+    return [*kept, finding]

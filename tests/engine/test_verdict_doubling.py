@@ -1,0 +1,151 @@
+"""Small smooth runs are done once more with other steps; their verdicts say what that showed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cardan import load_scene
+from cardan.engine import Simulation
+from cardan.engine.outputs.account import Account
+from cardan.engine.verdict import doubling
+
+
+def sleeping_top(spin: float, dt: float) -> dict[str, Any]:
+    """A top let go 0.03 rad off the vertical; 108 rad/s hold it there."""
+    lean = 0.03
+    up = [math.sin(lean), 0.0, math.cos(lean)]
+    top = {
+        "name": "top",
+        "mass": 0.5,
+        "inertia": [0.0005, 0.0005, 0.0008],
+        "position": [0.1 * x for x in up],
+        "orientation": [math.cos(0.5 * lean), 0.0, math.sin(0.5 * lean), 0.0],
+        "angular_velocity": [spin * x for x in up],
+    }
+    ball = {"name": "tip", "type": "ball", "parent": "world", "child": "top", "anchor": [0, 0, 0]}
+    return {
+        "bodies": [top],
+        "joints": [ball],
+        "gravity": [0, 0, -9.81],
+        "simulation": {"dt": dt, "duration": 2.0, "formulation": "reduced"},
+    }
+
+
+def servo(dt: float) -> dict[str, Any]:
+    """An arm whose drive oscillates at 20 rad/s, hardly damped."""
+    arm = {"name": "arm", "mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
+    drive = {"type": "position", "target": 1.0, "stiffness": 400.0, "damping": 4.0}
+    hinge = {
+        "name": "shoulder",
+        "type": "hinge",
+        "parent": "world",
+        "child": "arm",
+        "anchor": [0, 0, 0],
+        "axis": [0, 0, 1],
+        "motor": drive,
+    }
+    return {
+        "bodies": [arm],
+        "joints": [hinge],
+        "gravity": [0, 0, 0],
+        "simulation": {"dt": dt, "duration": 2.0},
+    }
+
+
+def run(document: dict[str, Any]) -> Simulation:
+    """A scene at its end."""
+    simulation = Simulation(load_scene(document))
+    simulation.advance(simulation.total_steps)
+    return simulation
+
+
+def quantities(found: list[dict[str, Any]]) -> list[str]:
+    """Names of findings."""
+    return [str(one["quantity"]) for one in found]
+
+
+def test_motion_that_parts_from_its_neighbours_is_found() -> None:
+    """What errors of single steps add up to is small, and the top falls another way."""
+    careless, careful = run(sleeping_top(105.0, 1e-3)), run(sleeping_top(105.0, 1e-5 * 3))
+    assert Account.findings(careless) == []
+    found = careless.findings()
+    assert quantities(found) == ["step_error"]
+    assert found[0]["body"] == "top"
+    assert careless.summary()["verdict"]["status"] == "suspect"
+    top = careful.poses()[0, :3]
+    assert np.linalg.norm(careless.poses()[0, :3] - top) > 0.05 * 0.1
+
+
+def test_what_is_estimated_is_withdrawn_where_runs_agree() -> None:
+    """A drive forgets: what its first swings made wrong is a small part of the whole way."""
+    one = run(servo(0.02))
+    assert quantities(Account.findings(one)) == ["step_error"]
+    assert one.findings() == []
+    assert one.summary()["verdict"]["status"] == "trusted"
+
+
+def test_a_run_that_was_pushed_is_judged_by_estimates() -> None:
+    """The scene alone does not say what it did."""
+    pushed = Simulation(load_scene(servo(0.02)))
+    pushed.advance(50)
+    pushed.set_motor("shoulder", 1.0)
+    pushed.advance(pushed.total_steps - 50)
+    assert pushed.findings() == Account.findings(pushed) != []
+
+
+def test_a_run_is_judged_at_its_end() -> None:
+    """Before it the moments to compare are not all there."""
+    one = Simulation(load_scene(servo(0.02)))
+    one.advance(one.total_steps - 1)
+    assert one.findings() == Account.findings(one) != []
+
+
+def test_looking_changes_no_bit() -> None:
+    """Steps end at the moments that are compared; the state is that of steps in one call."""
+    seen = run(sleeping_top(114.0, 2e-3))
+    plain = Simulation(load_scene(sleeping_top(114.0, 2e-3)))
+    plain.leave_scene()
+    plain.advance(plain.total_steps)
+    seen.findings()
+    assert seen.state_hash() == plain.state_hash()
+
+
+def test_contacts_and_long_runs_are_not_done_again() -> None:
+    """Impacts come in another order with another step; long runs cost too much."""
+    ball = {
+        "name": "ball",
+        "mass": 1.0,
+        "position": [0, 0, 1],
+        "shapes": [{"type": "sphere", "radius": 0.1}],
+    }
+    ground = {"name": "floor", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1]}]}
+    falling = Simulation(load_scene({"bodies": [ground, ball], "simulation": {"duration": 1.0}}))
+    steps, options = falling.total_steps, falling.options
+    assert not doubling.can_be_doubled(falling.model, options, steps)
+    top = Simulation(load_scene(sleeping_top(114.0, 2e-3)))
+    assert doubling.can_be_doubled(top.model, top.options, doubling.MOST_WORK)
+    assert not doubling.can_be_doubled(top.model, top.options, doubling.MOST_WORK + 1)
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0])
+@pytest.mark.parametrize("factor", doubling.COARSER)
+def test_errors_are_extrapolated_by_their_order(order: float, factor: int) -> None:
+    """Of C h^p with p = 1 and p = 2 the error of the run itself is C."""
+    coarse = np.array([factor**order - 1.0, 0.0])
+    fine = np.array([1.0 - 0.5**order, 0.0])
+    assert doubling.measured_errors(coarse, fine, factor) == pytest.approx([1.0, 0.0])
+
+
+@pytest.mark.parametrize("steps", [16, 17, 31, 32, 63, 64, 1000, 1001])
+def test_moments_are_ends_of_steps_of_every_other_run(steps: int) -> None:
+    """Whatever the estimate."""
+    due = doubling.due_steps(steps)
+    assert due[0] == 0
+    assert due[-1] <= steps
+    for estimate in (0.0, 1e-3, 1.0):
+        factor = doubling.coarser_step(estimate, steps)
+        assert all(step % factor == 0 for step in due)
