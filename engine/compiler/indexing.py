@@ -58,8 +58,8 @@ def _fix_slice(builder: Any, bounds: Any, size: Any) -> None:
 def _mark(builder: Any, element: Any) -> None:
     """Give the load or store written last the type of its element in alias analysis."""
     name = {types.float64: "float", types.int64: "integer"}.get(element)
-    last = builder.block.instructions[-1] if builder.block.instructions else None
-    if name is None or getattr(last, "opname", "") not in ("load", "store"):
+    last = builder.block.instructions[-1]
+    if name is None or last.opname not in ("load", "store"):
         return
     module = builder.module
     root = module.add_metadata(["elements of arrays"])
