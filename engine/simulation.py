@@ -115,7 +115,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
         lay_down_limits(self.model, self.state, self.options)
-        self._begin_trail()
+        self.begin_trail()
         self._part_overlaps()
         self._note_contradictions()
         self.build_s = time.perf_counter() - began
@@ -385,8 +385,8 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
 
     def restore(self, data: bytes) -> None:
         """Go to a snapshot of the same scene and engine; raises ValueError for any other."""
-        self.leave_scene()
         self.state = from_bytes(data, self._identity, self.state)
+        self.lose_trail()
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
             self._allocate(len(self.state.contacts.key))
             self.watch_events(len(self._events.who) > 0)

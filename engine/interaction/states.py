@@ -71,6 +71,7 @@ class States:
     _joint_index: dict[str, int]
     _forget_readings: Callable[[], None]
     leave_scene: Callable[[], None]
+    begin_trail: Callable[[], None]
     _zero: Start
     _events: Any
     _event_parts: list[NDArray[np.void]]
@@ -144,7 +145,7 @@ class States:
             self._events.count[0] = 0
             self._event_parts = []
             self._forget_readings()
-            self.leave_scene()
+            self.begin_trail()
         if q is not None or qd is not None:
             self.set_state(q, qd)
 

@@ -38,8 +38,13 @@ class SecondRuns(Account):
         """It moves otherwise than the scene says: other runs of that tell nothing about it."""
         self._due: list[int] = []
         self._trail: list[doubling.Moment] = []
+        self._is_lost = False
 
-    def _begin_trail(self) -> None:
+    def lose_trail(self) -> None:
+        """It goes on from a snapshot, which has none of the moments before."""
+        self._trail, self._is_lost = [], len(self._due) > 0
+
+    def begin_trail(self) -> None:
         """Prepare to compare this run with others of its scene, if it is small and smooth."""
         self.leave_scene()
         self._measured: NDArray[np.float64] | None = None
@@ -50,12 +55,16 @@ class SecondRuns(Account):
     def _steps_at_once(self, n: int) -> int:
         """n, or the steps up to the next moment that is compared."""
         seen = len(self._trail)
-        return min(n, self._due[seen] - self.step_count) if seen < len(self._due) else n
+        if self._is_lost or seen == len(self._due):
+            return n
+        return min(n, self._due[seen] - self.step_count)
 
     def _note_trail(self) -> None:
         """Note the present moment, if it is compared."""
         seen = len(self._trail)
-        if seen < len(self._due) and self.step_count == self._due[seen]:
+        if self._is_lost or seen == len(self._due):
+            return
+        if self.step_count == self._due[seen]:
             self._trail.append(doubling.moment(self.state))
 
     def findings(self) -> list[dict[str, Any]]:
@@ -68,6 +77,10 @@ class SecondRuns(Account):
         ended = len(self._due) > 0 and self.step_count == self.total_steps
         if not ended or self.failure is not None or not doubling.can_change(found):
             return found
+        if self._is_lost:
+            self._find_trail()
+        if len(self._trail) < len(self._due) or len(self._due) == 0:
+            return found
         names = Names(self.body_names, self.joint_names)
         shares = doubling.Shares(self.model, self.state, self.placement.joint_motion, self._trail)
         if self._measured is None:
@@ -79,13 +92,26 @@ class SecondRuns(Account):
         """Errors of the motions of this run, over their reaches; none: its estimates stand."""
         estimate = doubling.estimated(self.model, self.state, self.options)
         factor = doubling.coarser_step(estimate, self.total_steps)
-        coarse = shares.of(self._same_with(float(factor)))
+        coarse = shares.of(self._same_with(float(factor))._trail)
         if not doubling.contradicts(found, coarse, factor):
             return np.zeros(0)
-        return doubling.measured_errors(coarse, shares.of(self._same_with(0.5)), factor)
+        return doubling.measured_errors(coarse, shares.of(self._same_with(0.5)._trail), factor)
 
-    def _same_with(self, factor: float) -> list[doubling.Moment]:
-        """The moments of this run in one with `factor` times the step."""
+    def _find_trail(self) -> None:
+        """The moments that a snapshot lacks, of the same run once more.
+
+        If that ends elsewhere, this one was moved otherwise than the scene says.
+        """
+        again = self._same_with(1.0)
+        again.advance(self.total_steps - again.step_count)
+        motion = [(one.p_WB, one.q_WB, one.v_WB_W) for one in (again.state, self.state)]
+        if all(map(np.array_equal, *motion)):
+            self._trail, self._is_lost = again._trail, False
+        else:
+            self.leave_scene()
+
+    def _same_with(self, factor: float) -> SecondRuns:
+        """This run with `factor` times the step, and its moments."""
         options = self.scene.simulation
         changed = {"simulation": options.model_copy(update={"dt": factor * options.dt})}
         other = type(self)(self.scene.model_copy(update=changed | {"sensors": ()}))
@@ -97,4 +123,4 @@ class SecondRuns(Account):
             last = other._trail[-1]
             lost = last._replace(places=np.full_like(last.places, np.nan))
             other._trail += [lost] * (len(self._due) - len(other._trail))
-        return other._trail
+        return other

@@ -104,6 +104,40 @@ def test_a_run_is_judged_at_its_end() -> None:
     assert one.findings() == Account.findings(one) != []
 
 
+@pytest.mark.parametrize("document", [sleeping_top(105.0, 1e-3), servo(0.02)])
+def test_a_run_that_goes_on_from_a_snapshot_is_judged_as_one_that_was_not_stopped(
+    document: dict[str, Any],
+) -> None:
+    whole, stopped = run(document), Simulation(load_scene(document))
+    stopped.advance(37)
+    resumed = Simulation(load_scene(document))
+    resumed.restore(stopped.snapshot())
+    resumed.advance(resumed.total_steps - 37)
+    assert resumed.findings() == whole.findings() != Account.findings(whole)
+    assert resumed.summary()["verdict"] == whole.summary()["verdict"]
+
+
+def test_a_snapshot_of_a_run_that_was_pushed_is_judged_by_estimates() -> None:
+    """It does not say what was done to it before."""
+    pushed, resumed = (Simulation(load_scene(servo(0.02))) for _ in range(2))
+    pushed.advance(50)
+    pushed.apply_impulse("arm", [0.0, 0.1, 0.0], [1.0, 0.0, 0.0])
+    pushed.advance(1)
+    resumed.restore(pushed.snapshot())
+    resumed.advance(resumed.total_steps - 51)
+    assert resumed.findings() == Account.findings(resumed) != []
+
+
+def test_a_run_that_was_reset_is_judged_every_time_alike() -> None:
+    one = run(sleeping_top(105.0, 1e-3))
+    found = [one.findings()]
+    for _ in range(2):
+        one.reset()
+        one.advance(one.total_steps)
+        found.append(one.findings())
+    assert found[0] == found[1] == found[2] != Account.findings(one)
+
+
 def test_looking_changes_no_bit() -> None:
     """Steps end at the moments that are compared; the state is that of steps in one call."""
     seen = run(sleeping_top(114.0, 2e-3))
