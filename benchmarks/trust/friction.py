@@ -83,20 +83,22 @@ def resistances(_form: str, speed: float, lever: float, dt: float) -> Case:
 def coulombs(_form: str, stiffness: float, mu: float, dt: float) -> Case:
     """A block on a spring on a rough floor: each half swing is shorter by 2 mu m g / k."""
     x0 = 5.3 * mu * G / stiffness
-    block = box("block", [1.0 + x0, 0, 0.1])
+    # longer than the first swing: the block does not pass the anchor
+    rest = max(1.0, x0)
+    block = box("block", [rest + x0, 0, 0.1])
     w, lost = math.sqrt(stiffness), mu * G / stiffness
     spring = {
         "type": "spring", "parent": "world", "child": "block", "anchor": [0, 0, 0.1],
-        "anchor2": [1.0 + x0, 0, 0.1], "rest": 1.0, "stiffness": stiffness,
+        "anchor2": [rest + x0, 0, 0.1], "rest": rest, "stiffness": stiffness,
     }  # fmt: skip
 
     def true(t):
         a, sign = x0, 1.0
         while a > lost:
             if t < math.pi / w:
-                return [1.0 + sign * (lost + (a - lost) * math.cos(w * t))]
+                return [rest + sign * (lost + (a - lost) * math.cos(w * t))]
             t, a, sign = t - math.pi / w, a - 2.0 * lost, -sign
-        return [1.0 + sign * a]
+        return [rest + sign * a]
 
     return Case(
         "spring and dry friction",

@@ -82,7 +82,7 @@ class SecondRuns(Account):
         if len(self._trail) < len(self._due) or len(self._due) == 0:
             return found
         names = Names(self.body_names, self.joint_names)
-        shares = doubling.Shares(self.model, self.state, self.placement.joint_motion, self._trail)
+        shares = doubling.Shares(self.model, self.state, self.placement.joint_motion)
         if self._measured is None:
             self._measured = self._measure(shares, found)
         told = (self.state, self.options, names)
@@ -92,10 +92,16 @@ class SecondRuns(Account):
         """Errors of the motions of this run, over their reaches; none: its estimates stand."""
         estimate = doubling.estimated(self.model, self.state, self.options)
         factor = doubling.coarser_step(estimate, self.total_steps)
-        coarse = shares.of(self._same_with(float(factor))._trail)
+        coarse = self._differences(shares, float(factor))
         if not doubling.contradicts(found, coarse, factor):
             return np.zeros(0)
-        return doubling.measured_errors(coarse, shares.of(self._same_with(0.5)._trail), factor)
+        return doubling.measured_errors(coarse, self._differences(shares, 0.5), factor)
+
+    def _differences(self, shares: doubling.Shares, factor: float) -> NDArray[np.float64]:
+        """(m,): of the motions of this run to those with `factor` times the step."""
+        seen = zip(self._trail, self._due, strict=True)
+        own = [one for one, step in seen if doubling.ends_with(step, factor)]
+        return shares.of(own, self._same_with(factor)._trail)
 
     def _find_trail(self) -> None:
         """The moments that a snapshot lacks, of the same run once more.
@@ -116,11 +122,12 @@ class SecondRuns(Account):
         changed = {"simulation": options.model_copy(update={"dt": factor * options.dt})}
         other = type(self)(self.scene.model_copy(update=changed | {"sensors": ()}))
         other.leave_scene()
-        other._due = [round(step / factor) for step in self._due]
+        shared = [step for step in self._due if doubling.ends_with(step, factor)]
+        other._due = [round(step / factor) for step in shared]
         other._note_trail()
         other.advance(other._due[-1])
         if other.failure is not None:
             last = other._trail[-1]
             lost = last._replace(places=np.full_like(last.places, np.nan))
-            other._trail += [lost] * (len(self._due) - len(other._trail))
+            other._trail += [lost] * (len(shared) - len(other._trail))
         return other

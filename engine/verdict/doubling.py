@@ -40,6 +40,8 @@ JointMotion = Callable[[State], Array]
 MOST_WORK, MOST_BODIES = 100_000, 16
 # moments that are compared, and how many steps the coarsest of the other runs does at least
 MOMENTS, LEAST_STEPS = 50, 8
+# and how many moments beside them are closer to the start
+EARLY_MOMENTS = 24
 # steps of the coarser run over that of the run: the largest whose error is small by the estimate
 COARSER = (8, 4, 2)
 # difference over the reach from which on a coarser run contradicts an estimate below the limit
@@ -60,6 +62,10 @@ class Moment(NamedTuple):
     """(n, 4)."""
     turns: Array
     """(j, 3): what joints count whole turns by (State.joint_q)."""
+
+
+# moments of the run that is judged, and of another
+Pair = tuple[Sequence[Moment], Sequence[Moment]]
 
 
 def moment(state: State) -> Moment:
@@ -83,11 +89,18 @@ def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
 
 
 def due_steps(steps: int) -> list[int]:
-    """After which steps the run is looked at: multiples of that of the coarsest other run."""
+    """After which steps the run is looked at: multiples of that of the coarsest other run, evenly,
+    and of two steps, closer and closer to the start, as what is let go may soon be at rest."""
     coarsest = max(factor for factor in COARSER if steps >= factor * LEAST_STEPS)
-    spread = np.linspace(0, steps // coarsest, MOMENTS + 1).round().astype(int)
-    found: list[int] = (coarsest * np.unique(spread)).tolist()
+    evenly = coarsest * np.linspace(0, steps // coarsest, MOMENTS + 1).round()
+    early = COARSER[-1] * np.geomspace(1, steps // COARSER[-1], EARLY_MOMENTS).round()
+    found: list[int] = np.unique(np.concatenate([evenly, early])).astype(int).tolist()
     return found
+
+
+def ends_with(step: int, factor: float) -> bool:
+    """Whether steps of `factor` times the size end where this step of the run ends."""
+    return step % max(factor, 1.0) == 0.0
 
 
 def estimated(model: Model, state: State, options: StepOptions) -> float:
@@ -126,13 +139,10 @@ class Shares:
     its angle: a rotor that has turned for long is where it should be a little later.
     """
 
-    def __init__(
-        self, model: Model, state: State, joint_motion: JointMotion, run: Sequence[Moment]
-    ) -> None:
-        """The run that is judged, and its state at the end; joint_motion gives coordinates
+    def __init__(self, model: Model, state: State, joint_motion: JointMotion) -> None:
+        """The state of the run that is judged at its end; joint_motion gives coordinates
         (j, 3, 2) of all joints in a state."""
         self._model, self._state, self._joint_motion = model, state, joint_motion
-        self._run = run
         kept = variations(model, state)
         self._reach = reaches(kept)
         swept = float(state.time[0]) / max(int(state.step[0]), 1) * kept[:, TURNED]
@@ -159,10 +169,12 @@ class Shares:
         n = len(self._moving)
         return np.concatenate([np.arange(n), np.arange(n), self._children])
 
-    def of(self, other: Sequence[Moment]) -> Array:
-        """(m,): the largest difference of each motion over its reach; inf: a run failed."""
+    def of(self, run: Sequence[Moment], other: Sequence[Moment]) -> Array:
+        """(m,): the largest difference of each motion of the run to another at the same moments,
+        over its reach; inf: a run failed."""
+        both = (run, other)
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.concatenate([self._places(other), self._turned(other), self._moved(other)])
+            return np.concatenate([self._places(both), self._turned(both), self._moved(both)])
 
     @staticmethod
     def _share(error: Array, reach: Array, least: Array, counted: NDArray[np.bool_]) -> Array:
@@ -170,15 +182,15 @@ class Shares:
         share = worst / np.maximum(np.nan_to_num(reach, nan=1.0, posinf=np.inf), least)
         return np.where(counted & ~(worst <= least), np.nan_to_num(share, nan=np.inf), 0.0)
 
-    def _places(self, other: Sequence[Moment]) -> Array:
-        a, b = (np.array([one.places for one in run]) for run in (self._run, other))
+    def _places(self, both: Pair) -> Array:
+        a, b = (np.array([one.places for one in run]) for run in both)
         # looks may come once a turn, always at the same place: the way is that of all steps
         reach = np.maximum(0.5 * np.linalg.norm(np.ptp(a, axis=0), axis=1), self._reach)
         error = np.linalg.norm(a - b, axis=2)
         return self._share(error, reach, SMALL_SHARE * self._length, self._moving)
 
-    def _turned(self, other: Sequence[Moment]) -> Array:
-        a, b = (np.array([one.orientations for one in run]) for run in (self._run, other))
+    def _turned(self, both: Pair) -> Array:
+        a, b = (np.array([one.orientations for one in run]) for run in both)
         axes = [rotated(q, self._axis) for q in (a, b)]
         error = np.where(self._round, np.linalg.norm(axes[0] - axes[1], axis=2), turned_apart(a, b))
         from_start = np.where(
@@ -200,8 +212,8 @@ class Shares:
         of_joints = np.where(single, motion[:, 0, 0], 0.0)
         return np.concatenate([of_joints, stretches(model, state, motion)])
 
-    def _moved(self, other: Sequence[Moment]) -> Array:
-        a, b = (np.array(list(map(self._coordinates, run))) for run in (self._run, other))
+    def _moved(self, both: Pair) -> Array:
+        a, b = (np.array(list(map(self._coordinates, run))) for run in both)
         reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_COORDINATE)
         return self._share(np.abs(a - b), reach, least, self._followed)
 
