@@ -223,6 +223,7 @@ class Services:
             item=m.RunItem(dict(row["overrides"]), str(self.results.root / folder)),
             document=self.catalog.scene_document(row["scene_hash"]),
             state_hash=row["summary"].get("state_hash"),
+            of_batch=row["batch_id"] is not None,
         )
         future = self.dispatcher.replays.request(row["id"], replay)
         self.queue.wake.set()

@@ -105,7 +105,8 @@ class Attempt:
         ]
         stops = first.on_failure != "continue"
         every = self._options.checkpoint_s
-        self._worker.send(m.RunOrder(first.document, items, stops, every, first.measure))
+        of_batch = first.batch_id is not None
+        self._worker.send(m.RunOrder(first.document, items, stops, every, first.measure, of_batch))
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)

@@ -193,9 +193,9 @@ class Execution:
         )
 
     def _simulation_of(self, variants: "Variants", scene: Scene) -> "Simulation":
-        """Before its first step; runs of a batch, also side by side, are judged by estimates."""
+        """Before its first step."""
         simulation = variants.simulation(scene)
-        if len(self._order.runs) > 1:
+        if self._order.of_batch:
             simulation.leave_scene()
         return simulation
 

@@ -24,7 +24,8 @@ class RunOrder:
     """Simulate variants of a scene one after another.
 
     With `until_failure` the first run that does not succeed is the last. A run leaves a checkpoint
-    every `checkpoint_s` seconds. `measure` is what a study asks of every run (`measures.py`).
+    every `checkpoint_s` seconds. `measure` is what a study asks of every run (`measures.py`). Runs
+    `of_batch` are judged by estimates, whichever of them are computed together.
     """
 
     document: str
@@ -32,6 +33,7 @@ class RunOrder:
     until_failure: bool = False
     checkpoint_s: float = 5.0
     measure: Mapping[str, Any] | None = None
+    of_batch: bool = False
 
 
 @dataclass(frozen=True)

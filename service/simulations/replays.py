@@ -27,6 +27,7 @@ class Replay:
     item: m.RunItem
     document: str
     state_hash: str | None
+    of_batch: bool
     future: "Future[None]" = field(default_factory=Future)
 
     def answer(self, worker: Worker, silence_s: float) -> None:
@@ -52,7 +53,7 @@ class Replay:
             self.future.set_result(None)
 
     def _run(self, worker: Worker, silence_s: float) -> m.Done | None:
-        worker.send(m.RunOrder(self.document, (self.item,)))
+        worker.send(m.RunOrder(self.document, (self.item,), of_batch=self.of_batch))
         done, heard = None, clock.monotonic()
         while True:
             message = worker.hear(LISTEN_SECONDS)

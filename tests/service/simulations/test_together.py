@@ -12,6 +12,7 @@ from cardan.service.processes.channel import Channel
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.execution import Execution
 from cardan.service.simulations.together import Together
+from tests.engine.test_verdict_doubling import sleeping_top
 
 pytestmark = pytest.mark.skipif(not HAS_LANES, reason="this way to compile has no lanes")
 
@@ -118,3 +119,14 @@ def test_what_lanes_do_not_give_is_computed_alone(computed, document, runs, meas
     found = Desk().work(order)
     assert [done.event for done in found] == ["succeeded"] * 2
     assert sum(computed) == 0
+
+
+def test_the_verdict_of_a_run_of_a_batch_depends_on_no_size_of_its_group():
+    """A run by itself is done once more with another step, which finds that the top falls."""
+    document, run = json.dumps(sleeping_top(105.0, 1e-3)), m.RunItem({}, "", "metrics")
+    groups = [Desk().work(m.RunOrder(document, [run] * n, of_batch=True)) for n in (1, 2)]
+    verdicts = [done.summary["verdict"] for group in groups for done in group]
+    assert verdicts[0] == verdicts[1] == verdicts[2]
+    assert verdicts[0]["status"] == "trusted"
+    by_itself = Desk().work(m.RunOrder(document, [run]))[0]
+    assert by_itself.summary["verdict"]["status"] == "suspect"
