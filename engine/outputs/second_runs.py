@@ -79,14 +79,15 @@ class SecondRuns(Account):
             return found
         if self._is_lost:
             self._find_trail()
-        if len(self._trail) < len(self._due) or len(self._due) == 0:
+        # a state that was written from outside, as that of a lane, was not seen on its way
+        if not 0 < len(self._due) == len(self._trail):
             return found
         names = Names(self.body_names, self.joint_names)
-        shares = doubling.Shares(self.model, self.state, self.placement.joint_motion)
+        motion = self.placement.joint_motion
+        shares = doubling.Shares(self.model, self.state, self.options, motion)
         if self._measured is None:
             self._measured = self._measure(shares, found)
-        told = (self.state, self.options, names)
-        return doubling.with_measured(found, self._measured, shares, told)
+        return doubling.with_measured(found, self._measured, shares, names)
 
     def _measure(self, shares: doubling.Shares, found: list[dict[str, Any]]) -> NDArray[np.float64]:
         """Errors of the motions of this run, over their reaches; none: its estimates stand."""

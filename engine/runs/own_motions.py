@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from cardan.engine.build.limits import body_lengths, shows_turns
 from cardan.engine.build.rotations import turned_apart
 from cardan.engine.simulation import Simulation
+from cardan.engine.verdict.doubling import SMALL_SHARE, SMALL_STRETCH, SMALL_TURN
 from cardan.engine.verdict.springs import spring_children
 
 Array = NDArray[np.float64]
-
-# errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
-SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
 
 
 class Motions(NamedTuple):

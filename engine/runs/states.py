@@ -144,8 +144,6 @@ class _Worlds:
         """Build the scene, and check the arrays. Raises SceneError, ValueError."""
         self._simulation = Simulation(scene)
         self._simulation.reset()
-        # worlds are judged alike, by estimates
-        self._simulation.leave_scene()
         # whether states are in the coordinates that steps have
         self._is_tree = all(
             np.array_equal(a, b)
@@ -278,7 +276,6 @@ class _Worlds:
             one.reset(self._q[row], self._qd[row])
         except ValueError as error:
             raise ValueError(f"world {row}: {error}") from error
-        one.leave_scene()
         start_extremes(one.model, one.state)
         self._kept_q[row, 0], self._kept_qd[row, 0] = self._q[row], self._qd[row]
         self._kept_q[row, 1:] = self._kept_qd[row, 1:] = np.nan

@@ -22,11 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.rotations import turned_apart
-from cardan.engine.runs.own_motions import (
-    Motions,
-    largest_share,
-    lengths,
-)
+from cardan.engine.runs.own_motions import Motions, largest_share, lengths
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_with
 from cardan.engine.verdict.springs import stretches

@@ -25,6 +25,7 @@ from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
 from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.rotations import turn_all, turned_apart
 from cardan.engine.verdict.estimates import reaches, step_errors, stretch_errors, variations
+from cardan.engine.verdict.findings import Names
 from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
 from cardan.engine.verdict.springs import spring_children, stretches
 from cardan.engine.verdict.verified import ESTIMATES
@@ -49,8 +50,8 @@ CONTRADICTS = 0.3
 # measured shares of a reach up to which estimates are withdrawn, and from which on there is a
 # finding in any case: STEP_SHARE of the whole way, which is two reaches
 CLEARED, EXCEEDED = 0.5 * STEP_SHARE, 2.0 * STEP_SHARE
-# errors that matter are at least this share of the body, this angle [rad], this coordinate
-SMALL_SHARE, SMALL_TURN, SMALL_COORDINATE = 1e-4, 1e-3, 1e-5
+# errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
+SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
 
 
 class Moment(NamedTuple):
@@ -139,14 +140,16 @@ class Shares:
     its angle: a rotor that has turned for long is where it should be a little later.
     """
 
-    def __init__(self, model: Model, state: State, joint_motion: JointMotion) -> None:
+    def __init__(
+        self, model: Model, state: State, options: StepOptions, joint_motion: JointMotion
+    ) -> None:
         """The state of the run that is judged at its end; joint_motion gives coordinates
         (j, 3, 2) of all joints in a state."""
-        self._model, self._state, self._joint_motion = model, state, joint_motion
+        self._model, self.state, self._joint_motion = model, state, joint_motion
+        self.time_step = float(options.time_step)
         kept = variations(model, state)
         self._reach = reaches(kept)
-        swept = float(state.time[0]) / max(int(state.step[0]), 1) * kept[:, TURNED]
-        self._swept = np.minimum(swept, 1.0)
+        self._swept = np.minimum(self.time_step * kept[:, TURNED], 1.0)
         self._axis = kept[:, SPIN_AXIS : SPIN_AXIS + 3]
         self._round = self._axis.any(axis=1)
         self._length = body_lengths(model, state.p_WB)
@@ -206,7 +209,7 @@ class Shares:
         """(j + s,) rad or m: of hinges and sliders, whole turns included, 0 of other joints; and of
         springs (springs.stretches)."""
         model = self._model
-        state = self._state._replace(p_WB=one.places, q_WB=one.orientations, joint_q=one.turns)
+        state = self.state._replace(p_WB=one.places, q_WB=one.orientations, joint_q=one.turns)
         motion = self._joint_motion(state)
         single = is_one_of(model.joints.kind, (HINGE, SLIDER))
         of_joints = np.where(single, motion[:, 0, 0], 0.0)
@@ -214,7 +217,7 @@ class Shares:
 
     def _moved(self, both: Pair) -> Array:
         a, b = (np.array(list(map(self._coordinates, run))) for run in both)
-        reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_COORDINATE)
+        reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_STRETCH)
         return self._share(np.abs(a - b), reach, least, self._followed)
 
 
@@ -244,18 +247,15 @@ def measured_errors(coarse: Array, fine: Array, factor: int) -> Array:
 
 
 def with_measured(
-    found: Sequence[Finding], errors: Array, shares: Shares, told: tuple[Any, ...]
+    found: Sequence[Finding], errors: Array, shares: Shares, names: Names
 ) -> list[Finding]:
     """Findings with errors (m,) of motions that were measured.
 
     If all are small they withdraw estimates; large ones of bodies take their place, those of one
     body relative to another let them stand. Without any all stand as they are.
-
-    told: state, options, names
     """
     if len(errors) == 0:
         return list(found)
-    state, options, names = told
     if errors.max(initial=0.0) <= CLEARED:
         return [one for one in found if one["quantity"] not in ESTIMATES]
     of_bodies = np.where(shares.absolute, errors, 0.0)
@@ -264,7 +264,9 @@ def with_measured(
     if value <= EXCEEDED:
         return list(found)
     kept = [one for one in found if one["quantity"] != "step_error"]
-    change = largest_step(float(options.time_step), value, STEP_SHARE)
+    change = largest_step(shares.time_step, value, STEP_SHARE)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
-    finding = of_body(state, names, int(shares.bodies()[worst]), quantity="step_error", **more)
+    finding = of_body(
+        shares.state, names, int(shares.bodies()[worst]), quantity="step_error", **more
+    )
     return [*kept, finding]

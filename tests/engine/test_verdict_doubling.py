@@ -88,11 +88,11 @@ def test_what_is_estimated_is_withdrawn_where_errors_are_small(
     one = run(servo(0.02))
     estimates = Account.findings(one)
     assert quantities(estimates) == ["step_error"]
-    shares = doubling.Shares(one.model, one.state, one.placement.joint_motion)
-    told = (one.state, one.options, Names(one.body_names, one.joint_names))
+    shares = doubling.Shares(one.model, one.state, one.options, one.placement.joint_motion)
+    names = Names(one.body_names, one.joint_names)
     errors = np.zeros(len(shares.bodies()))
     errors[-1] = error
-    assert quantities(doubling.with_measured(estimates, errors, shares, told)) == left
+    assert quantities(doubling.with_measured(estimates, errors, shares, names)) == left
 
 
 def test_a_run_that_was_pushed_is_judged_by_estimates() -> None:
