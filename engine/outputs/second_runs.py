@@ -93,16 +93,22 @@ class SecondRuns(Account):
         """Errors of the motions of this run, over their reaches; none: its estimates stand."""
         estimate = doubling.estimated(self.model, self.state, self.options)
         factor = doubling.coarser_step(estimate, self.total_steps)
-        coarse = self._differences(shares, float(factor))
+        first = doubling.first_compared(found)
+        coarse = self._differences(shares, float(factor), first)
         if not doubling.contradicts(found, coarse, factor):
             return np.zeros(0)
-        return doubling.measured_errors(coarse, self._differences(shares, 0.5), factor)
+        return doubling.measured_errors(coarse, self._differences(shares, 0.5, first), factor)
 
-    def _differences(self, shares: doubling.Shares, factor: float) -> NDArray[np.float64]:
-        """(m,): of the motions of this run to those with `factor` times the step."""
-        seen = zip(self._trail, self._due, strict=True)
-        own = [one for one, step in seen if doubling.ends_with(step, factor)]
-        return shares.of(own, self._same_with(factor)._trail)
+    def _differences(
+        self, shares: doubling.Shares, factor: float, first: int
+    ) -> NDArray[np.float64]:
+        """(m,): of the motions of this run to those with `factor` times the step, at the start and
+        from the step `first` on."""
+        other = self._same_with(factor)
+        seen = [k for k, step in enumerate(self._due) if doubling.ends_with(step, factor)]
+        both = zip(seen, other._trail, strict=True)
+        kept = [(self._trail[k], one) for k, one in both if not 0 < self._due[k] < first]
+        return shares.of([own for own, _ in kept], [one for _, one in kept])
 
     def _find_trail(self) -> None:
         """The moments that a snapshot lacks, of the same run once more.

@@ -43,6 +43,8 @@ MOST_WORK, MOST_BODIES = 100_000, 16
 MOMENTS, LEAST_STEPS = 50, 8
 # and how many moments beside them are closer to the start
 EARLY_MOMENTS = 24
+# steps within which a motion that ends is a jump, in this run as in the others
+JUMP_STEPS = 8
 # steps of the coarser run over that of the run: the largest whose error is small by the estimate
 COARSER = (8, 4, 2)
 # difference over the reach from which on a coarser run contradicts an estimate below the limit
@@ -102,6 +104,12 @@ def due_steps(steps: int) -> list[int]:
 def ends_with(step: int, factor: float) -> bool:
     """Whether steps of `factor` times the size end where this step of the run ends."""
     return step % max(factor, 1.0) == 0.0
+
+
+def first_compared(found: Sequence[Finding]) -> int:
+    """After how many steps what is found is compared: drives that stand within a few steps raise no
+    doubt, but do not dispel it either."""
+    return 0 if any(one["quantity"] in ESTIMATES for one in found) else JUMP_STEPS
 
 
 def estimated(model: Model, state: State, options: StepOptions) -> float:

@@ -146,8 +146,8 @@ def test_a_fork_server_that_hangs_is_replaced(services, monkeypatch):
 
 
 def test_a_fork_server_that_still_loads_is_not_taken_for_one_that_hangs(monkeypatch):
-    # it loads for seconds, on a busy machine for longer than an old one may be silent
-    monkeypatch.setattr(starting, "START_SECONDS", 0.1)
+    # it loads for longer than an old one may be silent, which forks for other services meanwhile
+    monkeypatch.setattr(starting, "START_SECONDS", 1.0)
     starting.end_fork_server()
     wait_for(starting.start_fork_server, what="another fork server")
     started = fork_server_here()
