@@ -167,7 +167,7 @@ def position_arrays(
         report=empty_report(),
         parent=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64),
-        passes=np.zeros((n, 4)),
+        passes=np.zeros((n, 5)),
         gained=np.zeros(n),
         lost=np.zeros((n, 3)),
         sums=np.zeros((n, 28)),

@@ -21,7 +21,7 @@ from cardan.engine.solvers.solve import is_swept, solve, solve_swept
 from cardan.engine.solvers.sweeps.simd.work import KINDS_OF_WORK, do_parts
 from cardan.engine.threads.shares import work_of
 from cardan.engine.trees.operator import has_trees
-from cardan.engine.world.equations import DROP, KEEP, KEPT, REUSE
+from cardan.engine.world.equations import DROP, KEEP, KEPT, NOTHING, ORDERED, REUSE
 from cardan.engine.world.problem import KICK, Dense
 from cardan.engine.world.report import STOPPED_EXACT
 
@@ -49,7 +49,10 @@ def _place_for(problem: Problem, dense: Dense) -> int:
         return NONE
     if kept.count[1] == REUSE:
         e = find_factor(problem, kept)
-        if e >= 0 and kept.exact[e] == 1:
+        if e >= 0:
+            if kept.exact[e] == 0:
+                # its order of elimination holds
+                kept.graphs[e, 4] = ORDERED
             return e
         # there may be no room beside the others
         forget(kept)
@@ -68,6 +71,8 @@ def _solve_part(
 ) -> None:
     """Solve island k, or the whole problem (NONE), with its own part of the memory for factors."""
     kept = dense.kept
+    # nothing is at hand that is not kept
+    dense.graph.count[4] = NOTHING
     e = _place_for(problem, dense)
     if e < 0:
         solve(problem, dense, v, options, report)

@@ -6,16 +6,12 @@ its joints are in place.
 
 from __future__ import annotations
 
-from math import sqrt
-
-from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
 from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.problem.islands import gather
 from cardan.engine.solvers.direct.block_ldlt import solve_one, write_live_factor
-from cardan.engine.solvers.direct.elimination_order import is_equation
 from cardan.engine.solvers.direct.island_factors import (
     NONE,
     add_island,
@@ -25,9 +21,27 @@ from cardan.engine.solvers.direct.island_factors import (
 )
 from cardan.engine.solvers.direct.schur_complement import ensure_factor, write_sides
 from cardan.engine.spatial.vec3 import dot, load3
+from cardan.engine.stabilisation.passes import (
+    BEFORE,
+    ERROR,
+    IN_PLACE,
+    LEFT,
+    LEVER,
+    NO,
+    SHIFT,
+    SPIN,
+    TAKES_PART,
+    YES,
+    end_pass,
+    join_equations,
+    mark_due,
+    mark_live,
+    set_of,
+    takes_part,
+)
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard
-from cardan.engine.world.equations import KEPT, Factor, Graph
+from cardan.engine.world.equations import FACTORED, KEPT, Factor, Graph
 from cardan.engine.world.model import BALL, DYNAMIC
 from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.rows import SLOT_LOWER
@@ -35,57 +49,11 @@ from cardan.engine.world.world import World
 
 PROJECTION = int(Stabilisation.PROJECTION)
 
-# [m or rad] a joint with a smaller error is in place
-IN_PLACE = 1e-9
 # [m or rad] errors below this count as rounding
 ROUNDING = 1e-13
 # [m or rad] larger errors are removed in more than one pass
 FAR = 0.05
-# a pass that would move bodies by this multiple of the error is skipped: the equations of a flat
-# loop are nearly inconsistent, and one step later they are not
-LEVER = 300.0
 PASSES = 16
-# from this pass on the factor is recomputed at the current poses
-RENEWED = 2
-# columns of positions.passes; in the last one: whether the set takes part, or has no factor
-ERROR, SHIFT, SPIN, TAKES_PART = 0, 1, 2, 3
-NO, YES, LEFT = 0.0, 1.0, -1.0
-
-
-@kernel
-def join_equations(world: World) -> None:
-    """Find the sets of bodies that equations join; all take part in the first pass.
-
-    Writes  positions.parent: the first body of each body's set; passes
-    """
-    problem, positions = world.work.problem, world.work.positions
-    parent = positions.parent
-    make_sets(parent)
-    for i in range(problem.count[2], problem.count[1]):
-        a, b = problem.body_a[i], problem.body_b[i]
-        if not (problem.inverse_mass[a] > 0.0 and problem.inverse_mass[b] > 0.0):
-            continue
-        if is_equation(problem, i):
-            union(parent, a, b)
-    for i in range(parent.shape[0]):
-        parent[i] = find_root(parent, i)
-        positions.passes[i, TAKES_PART] = YES
-
-
-@kernel
-def set_of(world: World, a: int, b: int) -> int:
-    """The set of two joined bodies, or NONE when neither can be moved."""
-    inverse_mass, parent = world.work.problem.inverse_mass, world.work.positions.parent
-    if inverse_mass[b] > 0.0:
-        return int(parent[b])
-    return int(parent[a]) if inverse_mass[a] > 0.0 else NONE
-
-
-@kernel
-def takes_part(world: World, a: int, b: int) -> bool:
-    """Whether the set of two joined bodies takes part in this pass."""
-    s = set_of(world, a, b)
-    return bool(s >= 0 and world.work.positions.passes[s, TAKES_PART] == YES)
 
 
 @kernel
@@ -155,6 +123,7 @@ def write_wanted(world: World, least: float) -> bool:
     rows, positions = world.work.rows, world.work.positions
     passes = positions.passes
     for s in range(passes.shape[0]):
+        passes[s, BEFORE] = passes[s, ERROR]
         passes[s, ERROR], passes[s, SHIFT], passes[s, SPIN] = 0.0, 0.0, 0.0
     for i in range(rows.count[0]):
         positions.wanted[i] = 0.0
@@ -212,33 +181,19 @@ def complete_factors(world: World) -> None:
 
 
 @kernel
-def mark_due(world: World) -> None:
-    """Mark the factors with a set that takes part in this pass.
+def needs_new_factor(world: World, graph: Graph, factor: Factor) -> bool:
+    """Whether the factor at hand would leave errors, if this pass reduced them as the one before.
 
-    Writes  kept.due
-    """
-    kept, positions = world.work.dense.kept, world.work.positions
-    for e in range(kept.count[0]):
-        kept.due[e] = 0
-    for s in range(positions.passes.shape[0]):
-        if positions.passes[s, TAKES_PART] == YES:
-            kept.due[kept.number[s]] = 1
-
-
-@kernel
-def mark_live(world: World, graph: Graph, factor: Factor) -> None:
-    """Mark the nodes of the sets that take part in this pass.
-
-    Writes  factor.live
+    That is not known of a first pass, which uses it.
     """
     positions = world.work.positions
     for k in range(graph.count[0]):
-        s = positions.parent[graph.body[k]]
-        live = 1 if positions.passes[s, TAKES_PART] == YES else 0
-        factor.live[graph.body_node[k]] = live
-    for g in range(graph.count[1]):
-        k = max(graph.side[g, 0], graph.side[g, 1])
-        factor.live[graph.group_node[g]] = factor.live[graph.body_node[k]]
+        if factor.live[graph.body_node[k]] == 1:
+            passes = positions.passes[positions.parent[graph.body[k]]]
+            share = passes[ERROR] / passes[BEFORE]
+            if passes[ERROR] * share > 0.5 * IN_PLACE:
+                return True
+    return False
 
 
 @kernel
@@ -308,7 +263,7 @@ def shift_bodies(world: World, graph: Graph, factor: Factor) -> float:
 
 
 @kernel
-def correct_factor(world: World, e: int, renewed: bool) -> float:
+def correct_factor(world: World, e: int) -> float:
     """One pass over the sets of kept factor e; return their gain of energy [J].
 
     Writes  poses; dense; positions
@@ -316,11 +271,11 @@ def correct_factor(world: World, e: int, renewed: bool) -> float:
     positions, dense = world.work.positions, world.work.dense
     graph, factor = graph_of(dense, e), factor_of(dense, e)
     exact = False
-    if renewed:
-        mark_live(world, graph, factor)
+    mark_live(world, graph, factor)
+    if needs_new_factor(world, graph, factor):
         dense.kept.exact[e] = 0
         exact = renew_factor(world, graph, factor)
-    else:
+    elif graph.count[4] != FACTORED:
         ensure_factor(world.work.problem, graph, factor)
         mark_live(world, graph, factor)
     write_sides(graph, positions.wanted, factor.x)
@@ -332,21 +287,6 @@ def correct_factor(world: World, e: int, renewed: bool) -> float:
             # J has not turned since
             positions.passes[positions.parent[graph.body[k]], SPIN] = 0.0
     return gained
-
-
-@kernel
-def end_pass(world: World) -> None:
-    """Sets that are in place, or that cannot be moved, no longer take part.
-
-    Writes  positions.passes
-    """
-    passes, h = world.work.positions.passes, world.options.time_step
-    for s in range(passes.shape[0]):
-        if passes[s, TAKES_PART] == YES:
-            wanted, shift = passes[s, ERROR], passes[s, SHIFT]
-            left = wanted * (h * sqrt(passes[s, SPIN]) + shift)
-            if left <= 0.5 * IN_PLACE or not shift <= LEVER * wanted:
-                passes[s, TAKES_PART] = NO
 
 
 @kernel
@@ -370,8 +310,8 @@ def correct_equations(world: World) -> float:
     Projection repeats this with C at the new poses until all joints are in place; split impulse
     makes one pass that removes the share erp. J, M and the factor of A are those of the kick, half
     a step earlier, so a pass leaves an error in proportion to the rotation since then. If that is
-    large, the third pass uses a new factor; if it is negligible, no further pass is made. A pass
-    with a new factor leaves an error of second order.
+    negligible, no further pass is made; if the next would leave one that is not, it uses a new
+    factor. A pass with a new factor leaves an error of second order.
 
     Reads   dense.kept: factors of the solve of this step
     Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted: the remaining correction
@@ -393,7 +333,7 @@ def correct_equations(world: World) -> float:
         mark_due(world)
         for e in range(kept.count[0]):
             if kept.due[e] == 1:
-                gained += correct_factor(world, e, n >= RENEWED)
+                gained += correct_factor(world, e)
         end_pass(world)
     write_rest(world)
     return gained

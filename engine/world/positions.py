@@ -26,7 +26,7 @@ class Positions(NamedTuple):
     report: Report  # of its solver
     parent: NDArray  # (n,) int64           disjoint sets of bodies that corrections move together
     held: NDArray  # (n,) int64             by set, at its first body: 0 floating, 1 + the body it is attached to, -1 attached to several with relative motion
-    passes: NDArray  # (n, 4) m or rad, rad/s, -  by set, at its first body: largest error, largest shift, square of the fastest spin; 1: in this pass
+    passes: NDArray  # (n, 5) m or rad, rad/s, -  by set, at its first body: largest error, largest shift, square of the fastest spin; 1: in this pass; largest error of the pass before
     gained: (
         NDArray  # (n,) J               work of joint equations on this body or another of its set
     )

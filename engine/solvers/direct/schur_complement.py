@@ -9,9 +9,12 @@ lam_E = -A_EE^-1 (b_E + A_ER lam_R).
 
 A_EE is never formed. With K = [M J_E^T; J_E -cfm] and its factor (block_ldlt.py)
 
-    K [v_s; .]      = [J_s^T; 0]              S_rs = J_r v_s + cfm,   s of R
-    K [v; -lam_E]   = [0; -b_E]               b_S = b_R + J_R v
+    K [v_s; y_s]    = [J_s^T; 0]              S_rs = J_r v_s + cfm,   s of R
+    K [v_0; y_0]    = [0; -b_E]               b_S = b_R + J_R v_0
     K [v; -lam_E]   = [J_R^T lam_R; -b_E]     lam_E for given lam_R
+
+The first two are solved together, eight right-hand sides at a time, that of b_E as the first of
+all. Where these are all there are, the third is their sum: lam_E = -y_0 - sum_s y_s lam_s.
 """
 
 from __future__ import annotations
@@ -89,27 +92,6 @@ def write_sides(graph: Graph, b: NDArray, x: NDArray) -> None:
 
 
 @kernel
-def _dot_at(J: NDArray, i: int, x: NDArray, k: int) -> float:
-    """J_i x_k, six numbers."""
-    total = 0.0
-    for c in range(NODE_ROWS):
-        total += J[i, c] * x[k, c]
-    return total
-
-
-@kernel
-def _row_of_x(problem: Problem, graph: Graph, i: int, x: NDArray) -> float:
-    """J_i v over the bodies that are nodes."""
-    a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
-    total = 0.0
-    if a >= 0:
-        total += _dot_at(problem.J_a, i, x, graph.body_node[a])
-    if b >= 0:
-        total += _dot_at(problem.J_b, i, x, graph.body_node[b])
-    return total
-
-
-@kernel
 def _put_side(J: NDArray, i: int, many: NDArray, k: int, s: int) -> None:
     """Add J_i^T to right-hand side s at node k."""
     for c in range(NODE_ROWS):
@@ -117,8 +99,20 @@ def _put_side(J: NDArray, i: int, many: NDArray, k: int, s: int) -> None:
 
 
 @kernel
+def _put_equations(problem: Problem, graph: Graph, many: NDArray) -> None:
+    """The first right-hand side <- [0; -b_E]."""
+    for g in range(graph.count[1]):
+        k = graph.group_node[g]
+        for r in range(graph.size[g]):
+            many[k, r, 0] = -problem.b[graph.member[g, r]]
+
+
+@kernel
 def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> None:
-    """factor.many <- response of the bodies of the equations to the rows order[begin:end]."""
+    """factor.many <- answers of the bodies of the equations to the sides begin:end.
+
+    Side 0 is b_E, side 1 + r the row order[r].
+    """
     graph, factor = dense.graph, dense.equations
     many = factor.many
     n_nodes = graph.count[2]
@@ -127,14 +121,17 @@ def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> No
             for s in range(SIDES):
                 many[k, c, s] = 0.0
     first = n_nodes
-    for s in range(end - begin):
-        i = dense.indices[0, begin + s]
+    if begin == 0:
+        _put_equations(problem, graph, many)
+        first = 0
+    for s in range(max(begin, 1), end):
+        i = dense.indices[0, s - 1]
         a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
         if a >= 0:
-            _put_side(problem.J_a, i, many, graph.body_node[a], s)
+            _put_side(problem.J_a, i, many, graph.body_node[a], s - begin)
             first = min(first, graph.body_node[a])
         if b >= 0:
-            _put_side(problem.J_b, i, many, graph.body_node[b], s)
+            _put_side(problem.J_b, i, many, graph.body_node[b], s - begin)
             first = min(first, graph.body_node[b])
     solve_many(graph, factor, first)
 
@@ -170,26 +167,42 @@ def _coupling(problem: Problem, J: NDArray, i: int, body: int, j: int) -> float:
 
 
 @kernel
+def _add_answers(problem: Problem, dense: Dense, m: int) -> None:
+    """b_S += J_R v_0, of the first right-hand side."""
+    graph, many, b = dense.graph, dense.equations.many, dense.vectors[0]
+    for r in range(m):
+        i = dense.indices[0, r]
+        body_a, body_b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+        if body_a >= 0:
+            b[r] += _side_of(problem.J_a, i, many, graph.body_node[body_a], 0)
+        if body_b >= 0:
+            b[r] += _side_of(problem.J_b, i, many, graph.body_node[body_b], 0)
+
+
+@kernel
 def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
-    """Write S to dense.S, eight columns at a time."""
+    """Write S to dense.S and add to b_S, eight right-hand sides at a time."""
     graph, many, S = dense.graph, dense.equations.many, dense.S
     order = dense.indices[0]
-    for begin in range(0, m, SIDES):
-        end = min(begin + SIDES, m)
+    for begin in range(0, m + 1, SIDES):
+        end = min(begin + SIDES, m + 1)
         _write_responses(problem, dense, begin, end)
-        for r in range(begin, m):
+        if begin == 0:
+            _add_answers(problem, dense, m)
+        first = max(begin, 1) - 1
+        for r in range(first, m):
             i = order[r]
             body_a, body_b = problem.body_a[i], problem.body_b[i]
             a, b = graph.place[body_a], graph.place[body_b]
-            for c in range(begin, min(end, r + 1)):
-                j = order[c]
+            for c in range(first, min(end - 1, r + 1)):
+                j, s = order[c], 1 + c - begin
                 value = problem.cfm[i] if r == c else 0.0
                 if a >= 0:
-                    value += _side_of(problem.J_a, i, many, graph.body_node[a], c - begin)
+                    value += _side_of(problem.J_a, i, many, graph.body_node[a], s)
                 else:
                     value += _coupling(problem, problem.J_a, i, body_a, j)
                 if b >= 0:
-                    value += _side_of(problem.J_b, i, many, graph.body_node[b], c - begin)
+                    value += _side_of(problem.J_b, i, many, graph.body_node[b], s)
                 else:
                     value += _coupling(problem, problem.J_b, i, body_b, j)
                 S[r, c] = value
@@ -272,10 +285,6 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
     else:
         ensure_factor(problem, graph, factor)
         if m > 0:
-            write_sides(graph, problem.b, factor.x)
-            solve_one(graph, factor)
-            for r in range(m):
-                dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
             _write_complement(problem, dense, m)
             add_up_rest(problem, dense, m)
             silence(dense, m)
@@ -319,12 +328,27 @@ def answer_equations(problem: Problem, dense: Dense) -> None:
 
 
 @kernel
+def _add_up_answers(problem: Problem, dense: Dense, m: int) -> None:
+    """lam_E from the answers to b_E and to the m rows order[0:m], which are all at hand."""
+    graph, many, order = dense.graph, dense.equations.many, dense.indices[0]
+    for g in range(graph.count[1]):
+        k = graph.group_node[g]
+        for r in range(graph.size[g]):
+            total = many[k, r, 0]
+            for s in range(m):
+                total += many[k, r, 1 + s] * problem.lam[order[s]]
+            problem.lam[graph.member[g, r]] = -total
+
+
+@kernel
 def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate: bool) -> None:
     """Write problem.lam from lam_R and solve for lam_E; redundant equations get 0."""
     for r in range(dp.n):
         problem.lam[dense.indices[0, r]] = dp.lam[r]
     repeat(problem, problem.lam)
-    if eliminate:
+    if eliminate and 0 < dp.n < SIDES:
+        _add_up_answers(problem, dense, dp.n)
+    elif eliminate:
         answer_equations(problem, dense)
 
 
