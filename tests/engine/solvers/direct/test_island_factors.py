@@ -156,6 +156,33 @@ def test_equations_that_yield_are_not_reused():
     assert again.lam[:n].tobytes() == fresh.lam[:n].tobytes()
 
 
+def test_a_factor_of_other_poses_is_renewed_in_its_place():
+    problem, inverse_mass, _ = scene()
+    again = other_sides(problem)
+    fresh = copy_problem(again)
+    dense = dense_scratch(400)
+    solved(problem, inverse_mass, dense, KEEP)
+    # as a pass over joint errors leaves it, which wrote a factor of its own
+    dense.kept.exact[1] = 0
+    dense.equations.C[dense.kept.first[1, 2] : dense.kept.first[2, 2]] = np.nan
+    solved(again, inverse_mass, dense, REUSE)
+    solved(fresh, inverse_mass, dense_scratch(400), DROP)
+    n = again.count[0]
+    assert again.lam[:n].tobytes() == fresh.lam[:n].tobytes()
+    assert dense.kept.count[0] == 3
+
+
+def test_what_does_not_fit_beside_others_is_not_taken_for_known():
+    problem, inverse_mass, _ = scene()
+    expected = copy_problem(problem)
+    dense = dense_scratch(400)
+    dense.graph.count[4] = FACTORED
+    solved(problem, inverse_mass, dense, DROP)
+    solved(expected, inverse_mass, dense_scratch(400), DROP)
+    n = problem.count[0]
+    assert problem.lam[:n].tobytes() == expected.lam[:n].tobytes()
+
+
 def test_velocities_of_one_island_are_as_if_nothing_was_kept():
     problem = chain(6)
     other = copy_problem(problem)
