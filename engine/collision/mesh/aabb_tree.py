@@ -23,6 +23,28 @@ def start_walk(stack: NDArray) -> None:
 
 
 @kernel
+def next_node(stack: NDArray) -> int:
+    """Take the next pending node off the stack, which has one."""
+    i = stack[stack[0]]
+    stack[0] -= 1
+    return int(i)
+
+
+@kernel
+def open_node(stack: NDArray, i: int, first: int) -> None:
+    """Put both children of node i on the stack, `first` as the next one."""
+    stack[stack[0] + 1] = 4 * i + 3 - first
+    stack[stack[0] + 2] = first
+    stack[0] += 2
+
+
+@kernel
+def leaf_entries(meshes: Meshes, m: int, i: int) -> int:
+    """First of the TREE_LEAF entries in meshes.leaf of node i of mesh m, a leaf."""
+    return int(meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF)
+
+
+@kernel
 def meets(node: NDArray, i: int, box: Box) -> bool:
     """True if node i's bounds intersect the box; an empty node (inf, -inf) does not."""
     low, high = box
@@ -40,14 +62,11 @@ def next_leaf(meshes: Meshes, m: int, box: Box, stack: NDArray) -> int:
     Check   tests/engine/collision/mesh/test_aabb_tree.py: exactly the leaves that meet the box
     """
     while stack[0] > 0:
-        i = stack[stack[0]]
-        stack[0] -= 1
+        i = next_node(stack)
         if meets(meshes.node, meshes.node_start[m] + i, box):
             if i >= meshes.first_leaf[m]:
-                return int(meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF)
-            stack[stack[0] + 1] = 2 * i + 2
-            stack[stack[0] + 2] = 2 * i + 1
-            stack[0] += 2
+                return leaf_entries(meshes, m, i)
+            open_node(stack, i, 2 * i + 1)
     return -1
 
 
@@ -94,19 +113,15 @@ def nearest_triangle(meshes: Meshes, m: int, p: Vec3, stack: NDArray) -> int:
     best = -1
     least = math.inf
     while stack[0] > 0:
-        i = stack[stack[0]]
-        stack[0] -= 1
+        i = next_node(stack)
         if not distance2_to_node(meshes.node, start + i, p) < least:
             continue
         if i < meshes.first_leaf[m]:
             left = distance2_to_node(meshes.node, start + 2 * i + 1, p)
             right = distance2_to_node(meshes.node, start + 2 * i + 2, p)
-            near = 2 * i + 1 if left <= right else 2 * i + 2
-            stack[stack[0] + 1] = 4 * i + 3 - near
-            stack[stack[0] + 2] = near
-            stack[0] += 2
+            open_node(stack, i, 2 * i + 1 if left <= right else 2 * i + 2)
             continue
-        first = meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF
+        first = leaf_entries(meshes, m, i)
         for k in range(first, first + TREE_LEAF):
             t = meshes.leaf[k]
             if t < 0:

@@ -6,6 +6,12 @@ import math
 
 from numpy.typing import NDArray
 
+from cardan.engine.collision.mesh.aabb_tree import (
+    leaf_entries,
+    next_node,
+    open_node,
+    start_walk,
+)
 from cardan.engine.collision.mesh.edges import nearest_to_triangle
 from cardan.engine.collision.mesh.swept_bounds import write_rows
 from cardan.engine.collision.mesh.triangle import (
@@ -53,23 +59,18 @@ def solid_mesh(scratch: CollisionScratch, meshes: Meshes, m: int, solid: int, me
     clear_triangle(pair)
     stack = scratch.reduction.stack
     best = MISS
-    stack[0] = 1
-    stack[1] = 0
+    start_walk(stack)
     start = meshes.node_start[m]
     while stack[0] > 0:
-        i = stack[stack[0]]
-        stack[0] -= 1
+        i = next_node(stack)
         if distance_to_node(pair, meshes.node, start + i) > best[0]:
             continue
         if i < meshes.first_leaf[m]:
             left = distance_to_node(pair, meshes.node, start + 2 * i + 1)
             right = distance_to_node(pair, meshes.node, start + 2 * i + 2)
-            near = 2 * i + 1 if left <= right else 2 * i + 2
-            stack[stack[0] + 1] = 4 * i + 3 - near
-            stack[stack[0] + 2] = near
-            stack[0] += 2
+            open_node(stack, i, 2 * i + 1 if left <= right else 2 * i + 2)
             continue
-        first = meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF
+        first = leaf_entries(meshes, m, i)
         for k in range(first, first + TREE_LEAF):
             t = meshes.leaf[k]
             if t >= 0:

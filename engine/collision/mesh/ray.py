@@ -6,6 +6,12 @@ import math
 
 from numpy.typing import NDArray
 
+from cardan.engine.collision.mesh.aabb_tree import (
+    leaf_entries,
+    next_node,
+    open_node,
+    start_walk,
+)
 from cardan.engine.collision.mesh.inside import triangle_out
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, sub
@@ -70,19 +76,15 @@ def ray_mesh(
         return (0.0, negate(d))
     best = most
     face = -1
-    stack[0] = 1
-    stack[1] = 0
+    start_walk(stack)
     while stack[0] > 0:
-        i = stack[stack[0]]
-        stack[0] -= 1
+        i = next_node(stack)
         if not enters_node(meshes.node, meshes.node_start[m] + i, o, d, best):
             continue
         if i < meshes.first_leaf[m]:
-            stack[stack[0] + 1] = 2 * i + 2
-            stack[stack[0] + 2] = 2 * i + 1
-            stack[0] += 2
+            open_node(stack, i, 2 * i + 1)
             continue
-        first = meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF
+        first = leaf_entries(meshes, m, i)
         for k in range(first, first + TREE_LEAF):
             t = meshes.leaf[k]
             if t >= 0:
