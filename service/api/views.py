@@ -75,7 +75,7 @@ def batch_info(services: Services, row: Row) -> BatchInfo:
     state = services.catalog.batch_progress(row)
     url = batch_url(row["id"])
     counts = {name: count for name, count in state["counts"].items() if count}
-    reason = row["stop_reason"]
+    reason = state["stop_reason"]
     return BatchInfo(
         id=row["id"],
         status=state["status"],

@@ -79,7 +79,10 @@ class Catalog:
             return connection.execute(query).mappings().all()
 
     def batch_progress(self, batch: Row) -> dict[str, Any]:
-        """State of a batch, counts per state, times of its first start and last end."""
+        """State and counts of a batch, times of its first start and last end, why it stopped.
+
+        Runs may have ended since its row was read.
+        """
         with self._engine.connect() as connection:
             counts = count_states(connection, batch["id"])
             total = sum(counts.values())
@@ -99,7 +102,11 @@ class Catalog:
                     t.studies.c.id == batch["study_id"], t.studies.c.finished_at.is_(None)
                 )
             ).first()
-        stopping = batch["stop_reason"] is not None
+            # last: it is written together with the end of what it stops
+            reason = connection.execute(
+                select(t.batches.c.stop_reason).where(t.batches.c.id == batch["id"])
+            ).scalar()
+        stopping = reason is not None
         if searching and ended == total:
             # its study may add runs
             return {
@@ -108,6 +115,7 @@ class Catalog:
                 "started_at": first,
                 "finished_at": None,
                 "progress": 1.0,
+                "stop_reason": reason,
             }
         return {
             "status": batch_state(counts, stopping=stopping),
@@ -115,6 +123,7 @@ class Catalog:
             "started_at": first,
             "finished_at": last,
             "progress": ended / total if total else 1.0,
+            "stop_reason": reason,
         }
 
     def runs_of(

@@ -201,9 +201,14 @@ def test_stop_after_two_failures_cancels_what_waits(desk):
 
 def test_the_breaker_stops_a_batch_that_only_fails(desk):
     batch = desk.batch(9)
+    row = desk.catalog.batch(batch)
     for _ in range(5):
         desk.queue.finish(desk.queue.claim("me"), BAD)
     assert desk.states(batch).count("cancelled") == 4
+    # whoever read its row while it ran sees why it is over, as soon as it is
+    found = desk.catalog.batch_progress(row)
+    assert (row["stop_reason"], found["status"]) == (None, "failed")
+    assert "its first 5 runs all failed" in found["stop_reason"]
 
 
 def test_a_batch_begins_with_its_first_run_and_is_over_with_its_last(desk):
