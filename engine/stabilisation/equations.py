@@ -41,7 +41,7 @@ from cardan.engine.stabilisation.passes import (
 )
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard
-from cardan.engine.world.equations import FACTORED, KEPT, Factor, Graph
+from cardan.engine.world.equations import KEPT, Factor, Graph
 from cardan.engine.world.model import BALL, DYNAMIC
 from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.rows import SLOT_LOWER
@@ -181,15 +181,15 @@ def complete_factors(world: World) -> None:
 
 
 @kernel
-def needs_new_factor(world: World, graph: Graph, factor: Factor) -> bool:
+def needs_new_factor(world: World, graph: Graph) -> bool:
     """Whether the factor at hand would leave errors, if this pass reduced them as the one before.
 
     That is not known of a first pass, which uses it.
     """
     positions = world.work.positions
     for k in range(graph.count[0]):
-        if factor.live[graph.body_node[k]] == 1:
-            passes = positions.passes[positions.parent[graph.body[k]]]
+        passes = positions.passes[positions.parent[graph.body[k]]]
+        if passes[TAKES_PART] == YES:
             share = passes[ERROR] / passes[BEFORE]
             if passes[ERROR] * share > 0.5 * IN_PLACE:
                 return True
@@ -271,11 +271,11 @@ def correct_factor(world: World, e: int) -> float:
     positions, dense = world.work.positions, world.work.dense
     graph, factor = graph_of(dense, e), factor_of(dense, e)
     exact = False
-    mark_live(world, graph, factor)
-    if needs_new_factor(world, graph, factor):
+    if needs_new_factor(world, graph):
+        mark_live(world, graph, factor)
         dense.kept.exact[e] = 0
         exact = renew_factor(world, graph, factor)
-    elif graph.count[4] != FACTORED:
+    else:
         ensure_factor(world.work.problem, graph, factor)
         mark_live(world, graph, factor)
     write_sides(graph, positions.wanted, factor.x)

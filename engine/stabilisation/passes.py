@@ -41,6 +41,7 @@ def join_equations(world: World) -> None:
     for i in range(parent.shape[0]):
         parent[i] = find_root(parent, i)
         positions.passes[i, TAKES_PART] = YES
+        # no pass came before the first
         positions.passes[i, ERROR] = np.inf
 
 

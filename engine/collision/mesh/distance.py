@@ -6,12 +6,7 @@ import math
 
 from numpy.typing import NDArray
 
-from cardan.engine.collision.mesh.aabb_tree import (
-    leaf_entries,
-    next_node,
-    open_node,
-    start_walk,
-)
+from cardan.engine.collision.mesh.aabb_tree import leaf_entries, next_node, open_node, start_walk
 from cardan.engine.collision.mesh.edges import nearest_to_triangle
 from cardan.engine.collision.mesh.swept_bounds import write_rows
 from cardan.engine.collision.mesh.triangle import (

@@ -6,12 +6,7 @@ import math
 
 from numpy.typing import NDArray
 
-from cardan.engine.collision.mesh.aabb_tree import (
-    leaf_entries,
-    next_node,
-    open_node,
-    start_walk,
-)
+from cardan.engine.collision.mesh.aabb_tree import leaf_entries, next_node, open_node, start_walk
 from cardan.engine.collision.mesh.inside import triangle_out
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, sub

@@ -99,15 +99,6 @@ def _put_side(J: NDArray, i: int, many: NDArray, k: int, s: int) -> None:
 
 
 @kernel
-def _put_equations(problem: Problem, graph: Graph, many: NDArray) -> None:
-    """The first right-hand side <- [0; -b_E]."""
-    for g in range(graph.count[1]):
-        k = graph.group_node[g]
-        for r in range(graph.size[g]):
-            many[k, r, 0] = -problem.b[graph.member[g, r]]
-
-
-@kernel
 def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> None:
     """factor.many <- answers of the bodies of the equations to the sides begin:end.
 
@@ -122,7 +113,7 @@ def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> No
                 many[k, c, s] = 0.0
     first = n_nodes
     if begin == 0:
-        _put_equations(problem, graph, many)
+        write_sides(graph, problem.b, many[:, :, 0])
         first = 0
     for s in range(max(begin, 1), end):
         i = dense.indices[0, s - 1]
