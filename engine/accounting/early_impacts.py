@@ -14,9 +14,6 @@ from cardan.engine.accounting.body_records import (
     AIM_KICK,
     AIM_P,
     AIM_V,
-    BRAKED,
-    BRAKED_NOW,
-    BRAKED_WAY,
     EARLY,
     EARLY_TIME,
     EARLY_TURN,
@@ -26,7 +23,6 @@ from cardan.engine.accounting.body_records import (
     MOST_EARLY_TURN,
     OFF_FIXED,
     PASSED_TIME,
-    RUBBED,
     STRUCK_STEP,
     VARIED,
     aim_of,
@@ -39,8 +35,6 @@ from cardan.engine.spatial.vec3 import Vec3, dot, load3, norm, sub
 from cardan.engine.world.model import COUPLING, DYNAMIC
 from cardan.engine.world.world import World
 
-# way that friction takes too much of in the step of a blow: this share of a step of motion
-RUBBED_STEP = 0.4
 # kicks of a velocity that has no size of its own, as of a body that turns round
 TURNING_ROUND = 10.0
 # share of a change of velocity from which on it is that of an impact that others pass on
@@ -90,11 +84,7 @@ def note_early(world: World, i: int) -> None:
         extremes[at + AIM_V + k] += extremes[at + AIM_KICK + k]
         extremes[at + AIM_JUMP + k], extremes[at + AIM_KICK + k] = 0.0, 0.0
     extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], norm(aim_of(world, i, AIM_P)))
-    rubbed = RUBBED_STEP * world.options.time_step * extremes[at + RUBBED]
-    rubbed *= min(norm(v), norm(kicked))
-    extremes[at + BRAKED_WAY] += extremes[at + BRAKED_NOW] + rubbed
     extremes[at + EARLY_TIME], extremes[at + OFF_FIXED] = 0.0, 0.0
-    extremes[at + BRAKED_NOW] = 0.0
 
 
 @kernel
@@ -187,15 +177,9 @@ def mark_early(world: World, ends: tuple[int, int], time: float) -> None:
     Writes  state.extremes from LIMITS + j + n on
     """
     extremes, first, kind = world.state.extremes, first_of(world), world.kind
-    mass, braked = 0.0, 0.0
-    for k in range(2):
-        if kind[ends[k]] == DYNAMIC:
-            mass += world.model.bodies.mass[ends[k]]
-            braked = max(braked, extremes[first + VARIED * ends[k] + BRAKED])
     for k in range(2):
         at = first + VARIED * ends[k]
         if kind[ends[k]] == DYNAMIC and time > extremes[at + EARLY_TIME]:
             extremes[at + EARLY_TIME] = time
             extremes[GATE_EARLY] = 1.0
-            extremes[at + BRAKED_NOW] = braked / mass
             extremes[at + OFF_FIXED] = 1.0 if kind[ends[1 - k]] != DYNAMIC else 0.0

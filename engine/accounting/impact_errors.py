@@ -15,6 +15,7 @@ from cardan.engine.accounting.body_records import (
     AIM_P,
     AIM_V,
     BRAKED,
+    BRAKED_NOW,
     EARLY_TIME,
     EXACT,
     IMPACT_STEP,
@@ -68,6 +69,8 @@ from cardan.engine.world.world import World
 PASSED_ON = 0.1
 # share of the largest friction up to which it stops the sliding in an impact
 STICKS = 0.999
+# mean share of a step that is left after a blow
+RUBBED_STEP = 0.4
 POISSON, PROPAGATING = int(RestitutionLaw.POISSON), int(RestitutionLaw.PROPAGATING)
 
 
@@ -109,6 +112,7 @@ def mark_stop(world: World, i: int) -> None:
     if rows.rebound[i] > 0.0:
         speed = rows.rebound[i] / world.model.joints.limit_restitution[j, rows.axis[i]]
         mark_early(world, (a, b), gap / speed)
+        mark_braked(world, (a, b), speed)
     else:
         speed = -row_speed_before(rows, i, world.work.motion)
     if speed > BOUNCE_SPEED and not is_soft_stop(world.model.joints, rows, i):
@@ -117,12 +121,39 @@ def mark_stop(world: World, i: int) -> None:
 
 
 @kernel
+def mark_braked(world: World, ends: tuple[int, int], speed: float) -> None:
+    """Mark the way that an impact at `speed` [m/s] loses to friction F of the two bodies' joints.
+
+    A blow takes no time, so friction takes nothing from it. In a step both are one problem: the
+    bodies have lost an impulse P <= F h of the blow when they go on with v, and so a way
+    P/F (v + P/(2 m)), unless the blow came before the friction. Bodies that press on each other
+    and are braked do not meet: the way is at most h times the speed.
+
+    Reads   BRAKED, RUBBED of both bodies; velocities after the kick
+    Writes  state.extremes: BRAKED_NOW of both bodies
+    Check   tests/engine/test_verdict_damped.py
+    """
+    extremes, bodies, first = world.state.extremes, world.model.bodies, first_of(world)
+    rubbed, braked, mass, momentum = 0.0, 0.0, 0.0, ZERO3
+    for i in ends:
+        if world.kind[i] == DYNAMIC:
+            rubbed = max(rubbed, extremes[first + VARIED * i + RUBBED])
+            braked = max(braked, extremes[first + VARIED * i + BRAKED])
+            mass += bodies.mass[i]
+            momentum = add_scaled(momentum, bodies.mass[i], load3(world.state.v_WB_W, i))
+    if mass == 0.0:
+        return
+    h = world.clock.h[0]
+    lost = RUBBED_STEP * h * rubbed * norm(momentum) / mass + braked / mass
+    for i in ends:
+        at = first + VARIED * i + BRAKED_NOW
+        if world.kind[i] == DYNAMIC:
+            extremes[at] = max(extremes[at], min(lost, h * speed))
+
+
+@kernel
 def record_braking(world: World, i: int) -> None:
     """Note what the bounded row i along a way takes in this step, for an impact in the same step.
-
-    A blow takes no time, so friction takes nothing from it: it brakes afterwards, over a way
-    P^2/(2 m F). In a step both are one problem, and a friction of P = F h is lost from the blow. It
-    is also that of a whole step, where the blow comes within the step.
 
     Writes  state.extremes: BRAKED of both bodies [kg m], RUBBED
     """
@@ -243,10 +274,11 @@ def mark_moment(world: World, c: int) -> None:
     options, kind, contacts = world.options, world.kind, world.work.contacts
     a, b = contacts.body_a[c], contacts.body_b[c]
     both_move, rebounds = kind[a] == DYNAMIC and kind[b] == DYNAMIC, contacts.restitution[c] > 0.0
-    if options.impact_time == EXACT or not contacts.gap[c] > 0.0 or not (rebounds or both_move):
+    if options.impact_time == EXACT or not (rebounds or both_move):
         return
     speed = abs(dot(load3(contacts.normal_W, c), approach_velocity(world, contacts, c)))
-    if speed > 0.0:
+    mark_braked(world, (a, b), speed)
+    if speed > 0.0 and contacts.gap[c] > 0.0:
         time = min(contacts.gap[c] / speed, options.time_step)
         mark_early(world, (a, b), time)
         mark_errors(world, c, time)

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from cardan.engine.accounting.body_records import (
     AXIS_TURNED,
     BOUND_STEP,
+    BRAKED_NOW,
+    BRAKED_WAY,
     DEPTH_LIMIT,
     EARLY_TIME,
     EXACT,
@@ -177,6 +179,18 @@ def record_first(world: World, i: int, size: float) -> None:
 
 
 @kernel
+def note_place(state: State, i: int, at: int) -> None:
+    """Widen the box about the way of body i, whose records begin at `at`."""
+    extremes = state.extremes
+    for k in range(3):
+        if state.step[0] == 1:
+            extremes[at + START_P + k] = state.p_WB[i, k]
+        moved = state.p_WB[i, k] - extremes[at + START_P + k]
+        extremes[at + LEAST_P + k] = min(extremes[at + LEAST_P + k], moved)
+        extremes[at + MOST_P + k] = max(extremes[at + MOST_P + k], moved)
+
+
+@kernel
 def record_variation(world: World) -> None:
     """Add up how the last kick differs from the one before, of every body that moves.
 
@@ -212,18 +226,16 @@ def record_variation(world: World) -> None:
             note_early(world, i)
         elif extremes[at + PASSED_TIME] > 0.0:
             note_passed(world, i, share_of(varied, norm(kick)), share_of(varied_L, norm(spun)))
+        if extremes[at + BRAKED_NOW] > 0.0:
+            extremes[at + BRAKED_WAY] += extremes[at + BRAKED_NOW]
+            extremes[at + BRAKED_NOW] = 0.0
         if extremes[at + MOST_AIM] > 0.0:
             carry_errors(world, i)
         if step == 1:
             record_first(world, i, norm(L))
         extremes[at + LARGEST_V] = max(extremes[at + LARGEST_V], dot(v, v))
         extremes[at + LARGEST_L] = max(extremes[at + LARGEST_L], dot(L, L))
-        for k in range(3):
-            if step == 1:
-                extremes[at + START_P + k] = state.p_WB[i, k]
-            moved = state.p_WB[i, k] - extremes[at + START_P + k]
-            extremes[at + LEAST_P + k] = min(extremes[at + LEAST_P + k], moved)
-            extremes[at + MOST_P + k] = max(extremes[at + MOST_P + k], moved)
+        note_place(state, i, at)
         extremes[at + PATH_V] += norm(v)
         extremes[at + PATH_L] += norm(L)
         extremes[at + TURNED] += norm(w)

@@ -50,8 +50,8 @@ COARSER = (8, 4, 2)
 # difference over the reach from which on a coarser run contradicts an estimate below the limit
 CONTRADICTS = 0.3
 # measured shares of a reach up to which estimates are withdrawn, and from which on there is a
-# finding in any case: STEP_SHARE of the whole way, which is two reaches
-CLEARED, EXCEEDED = 0.5 * STEP_SHARE, 2.0 * STEP_SHARE
+# finding in any case: a tenth less than 5 % of it, and 5 % of the whole way, which is two reaches
+CLEARED, EXCEEDED = 0.045, 0.1
 # errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
 SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
 
@@ -93,11 +93,15 @@ def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
 
 def due_steps(steps: int) -> list[int]:
     """After which steps the run is looked at: multiples of that of the coarsest other run, evenly,
-    and of two steps, closer and closer to the start, as what is let go may soon be at rest."""
-    coarsest = max(factor for factor in COARSER if steps >= factor * LEAST_STEPS)
-    evenly = coarsest * np.linspace(0, steps // coarsest, MOMENTS + 1).round()
-    early = COARSER[-1] * np.geomspace(1, steps // COARSER[-1], EARLY_MOMENTS).round()
-    found: list[int] = np.unique(np.concatenate([evenly, early])).astype(int).tolist()
+    of finer ones too where these are few, and of two steps, closer and closer to the start, as what
+    is let go may soon be at rest."""
+    looks = [COARSER[-1] * np.geomspace(1, steps // COARSER[-1], EARLY_MOMENTS).round()]
+    for factor in COARSER:
+        if steps >= factor * LEAST_STEPS:
+            looks.append(factor * np.linspace(0, steps // factor, MOMENTS + 1).round())
+            if steps >= factor * MOMENTS:
+                break
+    found: list[int] = np.unique(np.concatenate(looks)).astype(int).tolist()
     return found
 
 

@@ -74,7 +74,7 @@ ERROR_OF_IMPACTS = 0.72
 ERROR_OF_STOPS = 0.15
 # displacement of what bounces on compliant contacts over its way, by an energy that is unexplained:
 # each bounce adds its change of the time of flight
-ERROR_OF_BOUNCES = 0.4
+ERROR_OF_BOUNCES = 0.7
 # what compliant contacts add to it: their dampers see the velocity before the kick
 ERROR_OF_SOFTNESS = 2.0
 # time by which each release of static friction shifts what follows, over the step: the release is

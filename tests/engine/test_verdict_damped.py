@@ -225,3 +225,27 @@ def test_impacts_that_follow_one_another_within_a_step_are_all_early():
     error = float(case.look(one)[0]) - float(case.truth(one.time)[0])
     assert error > 0.08
     assert 0.7 * error < kept[1, MOST_AIM] < 1.5 * error
+
+
+def test_no_friction_holds_a_blow() -> None:
+    """A hammer meets a nail within a step that ends anywhere before: in some of these the friction
+    of the nail holds the whole step and takes from the hammer what the nail should have had."""
+    speed, friction, dt = 6.2, 480.0, 0.00062
+    way = (speed / 1.05) ** 2 * 1.05 / (2.0 * friction)
+    wrong, held = [], 0
+    for share in np.arange(0.0, 1.0, 0.05):
+        document = next(iter(blows.nails([(speed, friction, dt)]))).document
+        document["bodies"][0]["position"][0] -= share * dt * speed
+        document["simulation"]["duration"] += share * dt
+        one = Simulation(load_scene(document))
+        before = [0.0, 0.0]
+        while one.step_count < one.total_steps:
+            one.advance(1)
+            v = one.velocities()[:2, 0]
+            held += int(v[1] == 0.0 and 0.0 < v[0] < speed and before[1] == 0.0)
+            before = v.tolist()
+        if abs(one.poses()[1, 0] - way) > 0.05 * way:
+            wrong.append(one.summary()["verdict"]["status"])
+    assert held > 0
+    assert len(wrong) > 10
+    assert "trusted" not in wrong

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.trust import smooth
+from benchmarks.trust.case import looked, off_by
 from cardan import load_scene
 from cardan.engine import Simulation
 from cardan.engine.outputs.account import Account
@@ -181,6 +183,19 @@ def test_errors_are_extrapolated_by_their_order(order: float, factor: int) -> No
     assert doubling.measured_errors(coarse, fine, factor) == pytest.approx([1.0, 0.0])
 
 
+def test_what_is_measured_of_few_steps_is_the_error_of_a_pendulum() -> None:
+    """153 steps: looks at multiples of eight alone miss the moment when it is off most."""
+    case = next(iter(smooth.pendulums([(0.29, 2.3, 0.036, 5.5)])))
+    one, times, values = looked(case.document, case)
+    assert case.truth is not None
+    true = np.array([case.truth(t) for t in times])
+    assert Account.findings(one) == []
+    (found,) = one.findings()
+    assert found["quantity"] == "step_error"
+    # of the reach, which is half the way
+    assert found["value"] == pytest.approx(2.0 * off_by(case, times, values, true), rel=0.1)
+
+
 @pytest.mark.parametrize("steps", [16, 17, 31, 32, 63, 64, 1000, 1001])
 def test_moments_are_ends_of_steps_of_every_other_run(steps: int) -> None:
     """Whatever the estimate; and they come early, too."""
@@ -188,6 +203,7 @@ def test_moments_are_ends_of_steps_of_every_other_run(steps: int) -> None:
     assert due[:2] == [0, 2]
     assert due == sorted(set(due))
     assert due[-1] <= steps
+    assert len(due) >= min(steps // 2, doubling.MOMENTS)
     for estimate in (0.0, 1e-3, 1.0):
         factor = doubling.coarser_step(estimate, steps)
         seen = [step for step in due if doubling.ends_with(step, factor)]
