@@ -106,17 +106,29 @@ def place(*bodies: str) -> Look:
     return look
 
 
-def axis(body: str, k: int = 2) -> Look:
-    """Axis k of a body, in W [-]."""
-
-    def look(s: Simulation) -> list[float]:
-        w, x, y, z = s.poses()[s.body_names.index(body), 3:]
-        rows = (
+def turned(s: Simulation, body: str) -> Array:
+    """(3, 3): the orientation of a body; its columns are the axes of the body, in W."""
+    w, x, y, z = s.poses()[s.body_names.index(body), 3:]
+    return np.array(
+        (
             (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
             (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
             (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
         )
-        return [row[k] for row in rows]
+    )
+
+
+def axis(body: str, k: int = 2) -> Look:
+    """Axis k of a body, in W [-]."""
+    return lambda s: turned(s, body)[:, k]
+
+
+def ends(body: str, length: float) -> Look:
+    """Ends of the three axes of a body, each of this length [m], in W [m]."""
+
+    def look(s: Simulation) -> Array:
+        origin = s.poses()[s.body_names.index(body), :3]
+        return (origin[:, None] + length * turned(s, body)).ravel()
 
     return look
 

@@ -28,8 +28,19 @@ from benchmarks.trust import (
     workshop,
     yard,
 )
-from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
+from benchmarks.trust.case import (
+    Array,
+    Case,
+    Document,
+    ends,
+    looked,
+    off_by,
+    reference,
+    scale_of,
+)
 from benchmarks.trust.held_out import SEED, held_out
+from cardan.engine import Simulation
+from cardan.engine.build.limits import body_lengths
 
 # a result is right when it is off by at most this share of its scale
 RIGHT = 0.05
@@ -68,6 +79,9 @@ class Result(NamedTuple):
     """Of the verdict."""
     found: tuple[str, ...]
     """Quantities of the findings."""
+    named: tuple[str, float] = ("", float("nan"))
+    """Of a right result that is not trusted: the body that a finding names, and how far its own
+    motion is off, as a share of its way; nan: no body, or no two references agree."""
 
     @property
     def right(self) -> bool:
@@ -99,6 +113,19 @@ def true_values(case: Case, times: Array) -> Array | None:
     return fine if apart <= AGREED * scale_of(case, fine) else None
 
 
+def of_named(simulation: Simulation, case: Case, findings: Sequence[Document]) -> tuple[str, float]:
+    """The first body that a finding names, and how far its motion is off; see Result.named."""
+    body = next((one["body"] for one in findings if one["body"] is not None), None)
+    if body is None:
+        return "", float("nan")
+    lengths = body_lengths(simulation.model, simulation.state.p_WB)
+    length = float(lengths[simulation.body_names.index(body)])
+    own = case._replace(look=ends(body, length), truth=None, scale=None)
+    _, times, values = looked(case.document, own)
+    true = true_values(own, times)
+    return body, float("nan") if true is None else off_by(own, times, values, true)
+
+
 def result_of(group: str, case: Case) -> Result:
     """Run one scene."""
     simulation, times, values = looked(case.document, case)
@@ -109,7 +136,10 @@ def result_of(group: str, case: Case) -> Result:
         f"{one['quantity']} {one['value'] / one['limit']:.2g}" if one["limit"] else one["quantity"]
         for one in verdict["findings"]
     )
-    return Result(case.family, case.name, group, off, verdict["status"], found)
+    result = Result(case.family, case.name, group, off, verdict["status"], found)
+    if not result.right or result.status == "trusted":
+        return result
+    return result._replace(named=of_named(simulation, case, verdict["findings"]))
 
 
 def measure(families: Sequence[str] = (), seed: int | None = None) -> list[Result]:
