@@ -166,7 +166,8 @@ def lose_supports(world: World, contacts: Contacts) -> None:
     """Contacts that let go of bodies in the step of an impact, or in the next, do so early.
 
     An impact without restitution may take two steps: in the first the gap closes. What turns about
-    another point loses what carries its weight; a larger impulse was that of an impact itself.
+    another point loses what carries its weight; a larger impulse was that of an impact itself, and
+    what parted before the kick already has rebounded.
 
     Reads   rows.lam_warm: impulses of the last step; LOST_TIME of bodies, which is cleared
     Writes  state.extremes: AIM_V, AIM_P, MOST_AIM
@@ -181,7 +182,9 @@ def lose_supports(world: World, contacts: Contacts) -> None:
     for c in range(contacts.count[0]):
         carried = rows.lam_warm[rows.count[1] + 3 * c]
         n, p = load3(contacts.normal_W, c), load3(contacts.point_W, c)
-        if carried > 0.0 and dot(n, load3(contacts.impulse_W, c)) <= LET_GO * carried:
+        if not carried > 0.0 or dot(n, load3(contacts.impulse_W, c)) > LET_GO * carried:
+            continue
+        if dot(n, approach_velocity(world, contacts, c)) <= BOUNCE_SPEED:
             for i, sign in ((contacts.body_a[c], -1.0), (contacts.body_b[c], 1.0)):
                 at = first + VARIED * i
                 if extremes[at + LOST_TIME] > 0.0:

@@ -14,7 +14,7 @@ from cardan.engine.verdict import Names, doubling
 
 
 class SecondRuns(Account):
-    """An account that does a small smooth run again (engine/verdict/doubling.py)."""
+    """An account that does a small run again (engine/verdict/doubling.py)."""
 
     scene: Any
     advance: Callable[..., int]
@@ -45,7 +45,7 @@ class SecondRuns(Account):
         self._trail, self._is_lost = [], len(self._due) > 0
 
     def begin_trail(self) -> None:
-        """Prepare to compare this run with others of its scene, if it is small and smooth."""
+        """Prepare to compare this run with others of its scene, if it is small."""
         self.leave_scene()
         self._measured: NDArray[np.float64] | None = None
         if doubling.can_be_doubled(self.model, self.options, self.total_steps):
@@ -68,7 +68,7 @@ class SecondRuns(Account):
             self._trail.append(doubling.moment(self.state))
 
     def findings(self) -> list[dict[str, Any]]:
-        """As of an account; at the end of a small smooth run its errors are measured.
+        """As of an account; at the end of a small run its errors are measured.
 
         That is where nobody did anything to it, and where it depends on estimates of the step alone
         whether the run is trusted (engine/verdict/doubling.py).
@@ -90,7 +90,14 @@ class SecondRuns(Account):
         return doubling.with_measured(found, self._measured, shares, names)
 
     def _measure(self, shares: doubling.Shares, found: list[dict[str, Any]]) -> NDArray[np.float64]:
-        """Errors of the motions of this run, over their reaches; none: its estimates stand."""
+        """Errors of the motions of this run, over their reaches; none: its estimates stand.
+
+        Where bodies touch a coarser run says little, and an estimate that is large stands.
+        """
+        if shares.touch and found:
+            return np.zeros(0)
+        if shares.touch:
+            return doubling.first_order_errors(self._differences(shares, 0.5, 0))
         estimate = doubling.estimated(self.model, self.state, self.options)
         factor = doubling.coarser_step(estimate, self.total_steps)
         first = doubling.first_compared(found)

@@ -1,14 +1,17 @@
-"""Step doubling: what the step costs a small smooth run, measured by runs of the same scene.
+"""Step doubling: what the step costs a small run, measured by runs of the same scene.
 
 Errors of single steps, added up, say nothing of motion whose neighbours part: of a top with about
-the spin that holds it, of the arms of a governor that hang straight. Where a run is small and
-smooth it is done once more with 2, 4 or 8 times the step, and where that contradicts the estimate,
-with half the step. With an error C h^p of each motion
+the spin that holds it, of the arms of a governor that hang straight, of what tumbles over a floor.
+Where nothing can touch, a small run is done once more with 2, 4 or 8 times the step, and where that
+contradicts the estimate, with half the step. With an error C h^p of each motion
 
     p              =  log2 (|x(2h) - x(h)| / |x(h) - x(h/2)|),  1 to 2
     error of x(h)  =  |x(h) - x(h/2)| / (1 - 2^-p)
 
-(Richardson 1911). Errors are shares of the reach of each motion, as in engine/verdict/estimates.py.
+(Richardson 1911). Where bodies can touch, impacts fall on other moments with another step, and what
+comes to rest may do so in the same place on another way: such a run is done once more with half the
+step if its estimate is small, and p = 1. Errors are shares of the reach of each motion, as in
+engine/verdict/estimates.py.
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ Array = NDArray[np.float64]
 Finding = dict[str, Any]
 JointMotion = Callable[[State], Array]
 
-# runs that are done again: steps times bodies, and bodies, at most
-MOST_WORK, MOST_BODIES = 100_000, 16
+# runs that are done again: steps times bodies, also where they can touch, and bodies, at most
+MOST_WORK, MOST_WORK_TOUCHING, MOST_BODIES = 100_000, 20_000, 16
 # moments that are compared, and how many steps the coarsest of the other runs does at least
 MOMENTS, LEAST_STEPS = 50, 8
 # and how many moments beside them are closer to the start
@@ -52,6 +55,8 @@ CONTRADICTS = 0.3
 # measured shares of a reach up to which estimates are withdrawn, and from which on there is a
 # finding in any case: a tenth less than 5 % of it, and 5 % of the whole way, which is two reaches
 CLEARED, EXCEEDED = 0.045, 0.1
+# the same where bodies touch: twice the difference to half the step
+EXCEEDED_TOUCHING = 0.2
 # errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
 SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
 
@@ -76,19 +81,24 @@ def moment(state: State) -> Moment:
     return Moment(state.p_WB.copy(), state.q_WB.copy(), state.joint_q.copy())
 
 
+def touching(model: Model) -> NDArray[np.bool_]:
+    """(n,): moving bodies that can touch others."""
+    moving: NDArray[np.bool_] = model.bodies.kind == DYNAMIC
+    return moving & can_touch(model.shapes, len(moving))
+
+
 def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run is small and smooth: nothing touches, breaks or is triggered."""
-    moving = model.bodies.kind == DYNAMIC
-    smooth = (
+    """Whether a run is small, and nothing breaks or is triggered."""
+    count = int((model.bodies.kind == DYNAMIC).sum())
+    most = MOST_WORK_TOUCHING if touching(model).any() else MOST_WORK
+    small = 0 < count <= MOST_BODIES and count * steps <= most
+    steady = (
         options.integrator == Integrator.SEMI_IMPLICIT_EULER
         and options.impact_time != ImpactTime.EXACT
         and len(model.triggers.kind) == 0
         and bool(np.isinf(model.joints.breaking_force).all())
-        and not bool((can_touch(model.shapes, len(moving)) & moving).any())
     )
-    count = int(moving.sum())
-    small = 0 < count <= MOST_BODIES and count * steps <= MOST_WORK
-    return smooth and small and steps >= COARSER[-1] * LEAST_STEPS
+    return small and steady and steps >= COARSER[-1] * LEAST_STEPS
 
 
 def due_steps(steps: int) -> list[int]:
@@ -178,6 +188,8 @@ class Shares:
         bodies, springs = np.ones(2 * len(moving), bool), np.zeros(len(of_springs), bool)
         self.absolute = np.concatenate([bodies, grounded, springs])
         """(m,): motions of bodies themselves; the others are relative to other bodies."""
+        self.touch = bool(touching(model).any())
+        """Whether bodies touch: they may come to the same rest whatever their way."""
 
     def bodies(self) -> NDArray[np.int64]:
         """(m,): the body that each motion is of."""
@@ -258,22 +270,27 @@ def measured_errors(coarse: Array, fine: Array, factor: int) -> Array:
     return error
 
 
+def first_order_errors(fine: Array) -> Array:
+    """(m,): errors over reaches, from differences to a run with half the step alone."""
+    return 2.0 * fine
+
+
 def with_measured(
     found: Sequence[Finding], errors: Array, shares: Shares, names: Names
 ) -> list[Finding]:
     """Findings with errors (m,) of motions that were measured.
 
-    If all are small they withdraw estimates; large ones of bodies take their place, those of one
-    body relative to another let them stand. Without any all stand as they are.
+    If all are small they withdraw estimates, unless bodies touch; large ones of bodies take their
+    place, those of one body relative to another let them stand. Without any all stand as they are.
     """
     if len(errors) == 0:
         return list(found)
-    if errors.max(initial=0.0) <= CLEARED:
+    if errors.max(initial=0.0) <= CLEARED and not shares.touch:
         return [one for one in found if one["quantity"] not in ESTIMATES]
     of_bodies = np.where(shares.absolute, errors, 0.0)
     worst = int(np.argmax(of_bodies))
     value = float(of_bodies[worst])
-    if value <= EXCEEDED:
+    if value <= (EXCEEDED_TOUCHING if shares.touch else EXCEEDED):
         return list(found)
     kept = [one for one in found if one["quantity"] != "step_error"]
     change = largest_step(shares.time_step, value, STEP_SHARE)

@@ -157,21 +157,55 @@ def test_looking_changes_no_bit() -> None:
     assert seen.state_hash() == plain.state_hash()
 
 
-def test_contacts_and_long_runs_are_not_done_again() -> None:
-    """Impacts come in another order with another step; long runs cost too much."""
-    ball = {
-        "name": "ball",
-        "mass": 1.0,
-        "position": [0, 0, 1],
-        "shapes": [{"type": "sphere", "radius": 0.1}],
+def tossed(dt: float, **material: float) -> dict[str, Any]:
+    """A spinning capsule falls on a floor."""
+    capsule = {
+        "name": "capsule",
+        "mass": 1.331,
+        "position": [0, 0, 0.3],
+        "angular_velocity": [1.84, 4.48, -4.48],
+        "shapes": [{"type": "capsule", "radius": 0.0778, "length": 0.1478, "material": "m"}],
     }
-    ground = {"name": "floor", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1]}]}
-    falling = Simulation(load_scene({"bodies": [ground, ball], "simulation": {"duration": 1.0}}))
-    steps, options = falling.total_steps, falling.options
-    assert not doubling.can_be_doubled(falling.model, options, steps)
-    top = Simulation(load_scene(sleeping_top(114.0, 2e-3)))
-    assert doubling.can_be_doubled(top.model, top.options, doubling.MOST_WORK)
-    assert not doubling.can_be_doubled(top.model, top.options, doubling.MOST_WORK + 1)
+    plane = {"type": "plane", "normal": [0, 0, 1], "material": "m"}
+    return {
+        "bodies": [{"name": "floor", "type": "static", "shapes": [plane]}, capsule],
+        "materials": {"m": {"friction": 0.7} | material},
+        "gravity": [0, 0, -9.81],
+        "simulation": {"dt": dt, "duration": 1.2},
+    }
+
+
+def test_what_tumbles_is_found() -> None:
+    """Estimates see the energy of its bounces; where it ends up is measured."""
+    soft = {"compliance": 1.33e-4, "damping": 3.85}
+    careless, careful = (run(tossed(dt, **soft)) for dt in (1.1e-3, 1.1e-3 / 16))
+    assert Account.findings(careless) == []
+    found = careless.findings()
+    assert quantities(found) == ["step_error"]
+    assert found[0]["body"] == "capsule"
+    a, b = (one.poses()[1] for one in (careless, careful))
+    assert 2.0 * math.acos(min(abs(float(a[3:] @ b[3:])), 1.0)) > 0.05 * math.pi
+    assert run(tossed(1e-4, **soft)).findings() == []
+
+
+def test_what_touches_is_not_cleared() -> None:
+    """It may come to the same rest on different ways."""
+    one = run(tossed(1.1e-3))
+    shares = doubling.Shares(one.model, one.state, one.options, one.placement.joint_motion)
+    names = Names(one.body_names, one.joint_names)
+    found = Account.findings(run(servo(0.02)))
+    nothing = np.zeros(len(shares.bodies()))
+    assert doubling.with_measured(found, nothing, shares, names) == found != []
+
+
+def test_long_runs_are_not_done_again() -> None:
+    """They cost too much, and sooner where bodies touch."""
+    top, falling = (
+        Simulation(load_scene(one)) for one in (sleeping_top(114.0, 2e-3), tossed(1e-3))
+    )
+    for one, most in ((top, doubling.MOST_WORK), (falling, doubling.MOST_WORK_TOUCHING)):
+        assert doubling.can_be_doubled(one.model, one.options, most)
+        assert not doubling.can_be_doubled(one.model, one.options, most + 1)
 
 
 @pytest.mark.parametrize("order", [1.0, 2.0])
