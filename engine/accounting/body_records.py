@@ -63,7 +63,9 @@ PASSED_TIME = 93
 # set at the start: share of an error by a drive that lags which the slowest of its drives leaves in
 # a step; the last step in which the drive of one of its joints was at its largest force
 KEPT_LAG, BOUND_STEP = 94, 95
-VARIED = 96
+# 1: in the step of its last impact its points met others at different moments
+UNEVEN = 96
+VARIED = 97
 
 EXACT = int(ImpactTime.EXACT)
 

@@ -17,6 +17,7 @@ from cardan.engine.accounting.body_records import (
     LOST_STEP,
     LOST_TIME,
     LOST_WITH,
+    UNEVEN,
     VARIED,
     aim_of,
     first_of,
@@ -44,6 +45,8 @@ ROLLED = 5.0
 # steps by which contacts let go before the impact comes, by the errors of blocks that rock; the
 # kick in which a stop is reached acts from half a step before
 EARLIER = 2.0
+# points that meet within this share of a step meet at once
+SAME_MOMENT = 0.01
 # a body does not turn about one that is lighter than its own mass over this share: that gives way
 GIVES_WAY = 0.05
 
@@ -62,13 +65,17 @@ def mark_support(world: World, i: int, time: float, other: int, p: Vec3) -> None
     """Body i has an impact that is early by up to `time` and a step [s]; of a step the most counts.
 
     Reads   other, p   the body at whose stop it arrived, or -1 and the point about which it turns
-    Writes  state.extremes: LOST_TIME, LOST_STEP, LOST_WITH, LOST_P, GATE_STRUCK
+    Writes  state.extremes: LOST_TIME, LOST_STEP, LOST_WITH, LOST_P, UNEVEN, GATE_STRUCK
     """
     extremes, at, h = world.state.extremes, first_of(world) + VARIED * i, world.options.time_step
     time, step = min(time, h) + h * (EARLIER if other < 0 else 0.5), float(world.state.step[0])
-    if world.kind[i] != DYNAMIC or (
-        extremes[at + LOST_STEP] == step and time <= extremes[at + LOST_TIME]
-    ):
+    if world.kind[i] != DYNAMIC:
+        return
+    if extremes[at + LOST_STEP] != step:
+        extremes[at + UNEVEN] = 0.0
+    elif abs(time - extremes[at + LOST_TIME]) > SAME_MOMENT * h:
+        extremes[at + UNEVEN] = 1.0
+    if extremes[at + LOST_STEP] == step and time <= extremes[at + LOST_TIME]:
         return
     extremes[GATE_STRUCK] = 1.0
     extremes[at + LOST_TIME], extremes[at + LOST_STEP] = time, step
@@ -166,8 +173,9 @@ def lose_supports(world: World, contacts: Contacts) -> None:
     """Contacts that let go of bodies in the step of an impact, or in the next, do so early.
 
     An impact without restitution may take two steps: in the first the gap closes. What turns about
-    another point loses what carries its weight; a larger impulse was that of an impact itself, and
-    what parted before the kick already has rebounded.
+    another point loses what carries its weight; a larger impulse was that of an impact itself. What
+    has rebounded carried nothing, unless points met within a step that meet one after the other:
+    the first would have turned the body before the next met.
 
     Reads   rows.lam_warm: impulses of the last step; LOST_TIME of bodies, which is cleared
     Writes  state.extremes: AIM_V, AIM_P, MOST_AIM
@@ -184,14 +192,15 @@ def lose_supports(world: World, contacts: Contacts) -> None:
         n, p = load3(contacts.normal_W, c), load3(contacts.point_W, c)
         if not carried > 0.0 or dot(n, load3(contacts.impulse_W, c)) > LET_GO * carried:
             continue
-        if dot(n, approach_velocity(world, contacts, c)) <= BOUNCE_SPEED:
-            for i, sign in ((contacts.body_a[c], -1.0), (contacts.body_b[c], 1.0)):
-                at = first + VARIED * i
-                if extremes[at + LOST_TIME] > 0.0:
-                    most = inf
-                    if extremes[at + LOST_WITH] < 0.0:
-                        most = MOST_WEIGHTS * world.model.bodies.mass[i] * weight
-                    lose_support(world, i, p, scale(sign * min(carried, most), n))
+        rebounded = dot(n, approach_velocity(world, contacts, c)) > BOUNCE_SPEED
+        for i, sign in ((contacts.body_a[c], -1.0), (contacts.body_b[c], 1.0)):
+            at = first + VARIED * i
+            carried_it = not rebounded or extremes[at + UNEVEN] == 1.0
+            if extremes[at + LOST_TIME] > 0.0 and carried_it:
+                most = inf
+                if extremes[at + LOST_WITH] < 0.0:
+                    most = MOST_WEIGHTS * world.model.bodies.mass[i] * weight
+                lose_support(world, i, p, scale(sign * min(carried, most), n))
     extremes[GATE_STRUCK] = 0.0
     for i in range(world.kind.shape[0]):
         at = first + VARIED * i
