@@ -81,16 +81,16 @@ def moment(state: State) -> Moment:
     return Moment(state.p_WB.copy(), state.q_WB.copy(), state.joint_q.copy())
 
 
-def touching(model: Model) -> NDArray[np.bool_]:
-    """(n,): moving bodies that can touch others."""
-    moving: NDArray[np.bool_] = model.bodies.kind == DYNAMIC
-    return moving & can_touch(model.shapes, len(moving))
+def may_strike(model: Model) -> bool:
+    """Whether a moving body can touch another."""
+    moving = model.bodies.kind == DYNAMIC
+    return bool((moving & can_touch(model.shapes, len(moving))).any())
 
 
 def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
     """Whether a run is small, and nothing breaks or is triggered."""
     count = int((model.bodies.kind == DYNAMIC).sum())
-    most = MOST_WORK_TOUCHING if touching(model).any() else MOST_WORK
+    most = MOST_WORK_TOUCHING if may_strike(model) else MOST_WORK
     small = 0 < count <= MOST_BODIES and count * steps <= most
     steady = (
         options.integrator == Integrator.SEMI_IMPLICIT_EULER
@@ -188,7 +188,7 @@ class Shares:
         bodies, springs = np.ones(2 * len(moving), bool), np.zeros(len(of_springs), bool)
         self.absolute = np.concatenate([bodies, grounded, springs])
         """(m,): motions of bodies themselves; the others are relative to other bodies."""
-        self.touch = bool(touching(model).any())
+        self.touch = may_strike(model)
         """Whether bodies touch: they may come to the same rest whatever their way."""
 
     def bodies(self) -> NDArray[np.int64]:
@@ -293,7 +293,7 @@ def with_measured(
     if value <= (EXCEEDED_TOUCHING if shares.touch else EXCEEDED):
         return list(found)
     kept = [one for one in found if one["quantity"] != "step_error"]
-    change = largest_step(shares.time_step, value, STEP_SHARE)
+    change = largest_step(shares.time_step, value, STEP_SHARE, 1 if shares.touch else 2)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     finding = of_body(
         shares.state, names, int(shares.bodies()[worst]), quantity="step_error", **more
