@@ -33,7 +33,7 @@ from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of
 from cardan.engine.verdict.springs import spring_children, stretches
 from cardan.engine.verdict.verified import ESTIMATES
 from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
-from cardan.engine.world.options import ImpactTime, Integrator, StepOptions
+from cardan.engine.world.options import ImpactTime, Integrator, SolverMethod, StepOptions
 from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
@@ -59,6 +59,8 @@ CLEARED, EXCEEDED = 0.045, 0.1
 EXCEEDED_TOUCHING = 0.2
 # errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
 SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
+# where bodies touch, what plays and settles comes to rest a little elsewhere: at least this share
+SMALL_SHARE_TOUCHING = 1e-3
 
 
 class Moment(NamedTuple):
@@ -88,15 +90,17 @@ def may_strike(model: Model) -> bool:
 
 
 def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run is small, and nothing breaks or is triggered."""
-    count = int((model.bodies.kind == DYNAMIC).sum())
-    most = MOST_WORK_TOUCHING if may_strike(model) else MOST_WORK
+    """Whether a run is small, and nothing breaks, is triggered or sinks into contacts that are soft
+    rows of substeps."""
+    count, touch = int((model.bodies.kind == DYNAMIC).sum()), may_strike(model)
+    most = MOST_WORK_TOUCHING if touch else MOST_WORK
     small = 0 < count <= MOST_BODIES and count * steps <= most
     steady = (
         options.integrator == Integrator.SEMI_IMPLICIT_EULER
         and options.impact_time != ImpactTime.EXACT
         and len(model.triggers.kind) == 0
         and bool(np.isinf(model.joints.breaking_force).all())
+        and not (touch and options.solver.method == SolverMethod.SMALL_STEPS)
     )
     return small and steady and steps >= COARSER[-1] * LEAST_STEPS
 
@@ -214,7 +218,8 @@ class Shares:
         # looks may come once a turn, always at the same place: the way is that of all steps
         reach = np.maximum(0.5 * np.linalg.norm(np.ptp(a, axis=0), axis=1), self._reach)
         error = np.linalg.norm(a - b, axis=2)
-        return self._share(error, reach, SMALL_SHARE * self._length, self._moving)
+        small = SMALL_SHARE_TOUCHING if self.touch else SMALL_SHARE
+        return self._share(error, reach, small * self._length, self._moving)
 
     def _turned(self, both: Pair) -> Array:
         a, b = (np.array([one.orientations for one in run]) for run in both)
