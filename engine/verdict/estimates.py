@@ -74,7 +74,7 @@ ERROR_OF_IMPACTS = 0.72
 ERROR_OF_STOPS = 0.15
 # displacement of what bounces on compliant contacts over its way, by an energy that is unexplained:
 # each bounce adds its change of the time of flight
-ERROR_OF_BOUNCES = 0.7
+ERROR_OF_BOUNCES = 0.66
 # what compliant rows add to it: their dampers see the velocity before the kick; of what lies on
 # compliant contacts it is the whole error, of which 5 % is wrong, not the limit of other estimates
 ERROR_OF_SOFTNESS, CUSHIONED = 2.0, 1.2
@@ -259,16 +259,15 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
         moving &= ~can_touch(model.shapes, len(moving))
     grown, length = growth(model, kept, h), body_lengths(model, state.p_WB)
     factor = ERROR_OF_CHANGE * np.where(soft_bodies(model), ERROR_OF_SOFTNESS, 1.0)
-    factor *= np.where(cushioned_bodies(model), CUSHIONED, 1.0)
+    cushioned = cushioned_bodies(model)
+    factor *= np.where(cushioned, CUSHIONED, 1.0)
     factor *= ERROR_OF_ORBITS if has_orbits(model) else 1.0
     turning = scales(kept[:, LARGEST_L], kept[:, PATH_L], kept[:, SUM_L], h)
     # a body that stands on a drive settles, and an angle that matters moves its end by this share
     small = np.where(driven_bodies(model), SMALL_TURN, SMALL_SHARE)
     small = np.where(settles(state, options), SETTLED_SHARE, small)
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
-    worst = np.maximum(
-        worst, np.where(cushioned_bodies(model), errors_of_bounces(state, kept), 0.0)
-    )
+    worst = np.maximum(worst, np.where(cushioned, errors_of_bounces(state, kept), 0.0))
     moments = errors_of_moments(model, kept, h)
     share = ratio(moments, np.maximum(reaches(kept), SMALL_SHARE * length))
     worst = np.maximum(worst, np.where(moments > small * length, share, 0.0))
