@@ -36,6 +36,7 @@ from cardan.engine.rows.ahead import Ahead
 from cardan.engine.rows.table import row_table
 from cardan.engine.step.step import ASSIST, PROJECT
 from cardan.engine.step.step import run as run_steps
+from cardan.engine.step.timing import begin_timing
 from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs
 from cardan.engine.world.collision import collision_scratch
 from cardan.engine.world.model import DYNAMIC
@@ -223,8 +224,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         """
         if self.failure is not None or n <= 0:
             return 0
-        self.report.phase_ns.fill(0)
-        self.report.timed_steps.fill(0)
+        begin_timing(self.report, n)
         self.sampler.begin_timing()
         began = time.perf_counter()
         done, ended = 0, False

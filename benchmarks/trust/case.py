@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from cardan.engine import Simulation
+from cardan.engine.verdict.springs import spring_ends, stretches
 
 Document = dict[str, Any]
 Array = NDArray[np.float64]
@@ -129,6 +130,18 @@ def ends(body: str, length: float) -> Look:
     def look(s: Simulation) -> Array:
         origin = s.poses()[s.body_names.index(body), :3]
         return (origin[:, None] + length * turned(s, body)).ravel()
+
+    return look
+
+
+def stretch(finding: Document) -> Look:
+    """Stretch of the spring that a finding names [m or rad]."""
+
+    def look(s: Simulation) -> Array:
+        ends_of_all, child = spring_ends(s.model), s.body_names.index(finding["body"])
+        joint = -1 if finding["joint"] is None else s.joint_names.index(finding["joint"])
+        found = (ends_of_all[:, 1] == child) & (ends_of_all[:, 2] == joint)
+        return stretches(s.model, s.state, s.placement.joint_motion(s.state))[found]
 
     return look
 

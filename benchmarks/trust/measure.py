@@ -37,6 +37,7 @@ from benchmarks.trust.case import (
     off_by,
     reference,
     scale_of,
+    stretch,
 )
 from benchmarks.trust.held_out import SEED, held_out
 from cardan.engine import Simulation
@@ -80,8 +81,8 @@ class Result(NamedTuple):
     found: tuple[str, ...]
     """Quantities of the findings."""
     named: tuple[str, float] = ("", float("nan"))
-    """Of a right result that is not trusted: the body that a finding names, and how far its own
-    motion is off, as a share of its way; nan: no body, or no two references agree."""
+    """Of a right result that is not trusted: the body or spring that a finding names, and how far
+    its own motion is off, as a share of its way; nan: none, or no two references agree."""
 
     @property
     def right(self) -> bool:
@@ -114,16 +115,20 @@ def true_values(case: Case, times: Array) -> Array | None:
 
 
 def of_named(simulation: Simulation, case: Case, findings: Sequence[Document]) -> tuple[str, float]:
-    """The first body that a finding names, and how far its motion is off; see Result.named."""
-    body = next((one["body"] for one in findings if one["body"] is not None), None)
-    if body is None:
+    """The first body or spring that a finding names, and how far it is off; see Result.named."""
+    named = next((one for one in findings if one["body"] is not None), None)
+    if named is None:
         return "", float("nan")
+    body = named["body"]
     lengths = body_lengths(simulation.model, simulation.state.p_WB)
-    length = float(lengths[simulation.body_names.index(body)])
-    own = case._replace(look=ends(body, length), truth=None, scale=None)
+    look = ends(body, float(lengths[simulation.body_names.index(body)]))
+    if named["quantity"] == "stretch_error":
+        look = stretch(named)
+    own = case._replace(look=look, truth=None, scale=None)
     _, times, values = looked(case.document, own)
     true = true_values(own, times)
-    return body, float("nan") if true is None else off_by(own, times, values, true)
+    error = float("nan") if true is None else off_by(own, times, values, true)
+    return f"spring of {body}" if named["quantity"] == "stretch_error" else body, error
 
 
 def result_of(group: str, case: Case) -> Result:

@@ -63,7 +63,7 @@ def row_of_named(one: Result) -> str:
 def told(alarms: Sequence[Result]) -> str:
     """How many of the scenes that are right and not trusted name a motion that is wrong."""
     wrong = sum(one.named[1] > RIGHT for one in alarms)
-    return f"{wrong} of these {len(alarms)} name a body whose motion is off by more than " + (
+    return f"{wrong} of these {len(alarms)} name a body or spring that is off by more than " + (
         f"{100 * RIGHT:g} %."
     )
 

@@ -22,4 +22,6 @@ def empty_report() -> Report:
         phase_ns=np.zeros(N_PHASES + 1, np.int64),
         timed_steps=np.zeros(1, np.int64),
         watched=np.zeros(1, np.int64),
+        steps_asked=np.zeros(1, np.int64),
+        steps_begun=np.zeros(1, np.int64),
     )

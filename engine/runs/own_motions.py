@@ -18,7 +18,7 @@ from cardan.engine.build.limits import body_lengths, shows_turns
 from cardan.engine.build.rotations import turned_apart
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict.doubling import SMALL_SHARE, SMALL_STRETCH, SMALL_TURN
-from cardan.engine.verdict.springs import spring_children
+from cardan.engine.verdict.springs import spring_ends
 
 Array = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def largest_share(
         matters = ~(error <= least)
         share = np.divide(error, np.maximum(reach, least), out=np.zeros(len(error)), where=matters)
         shares.append(np.nan_to_num(share, nan=np.inf))
-    of_body = np.concatenate([np.arange(n), np.arange(n), spring_children(probe.model)])
+    of_body = np.concatenate([np.arange(n), np.arange(n), spring_ends(probe.model)[:, 1]])
     every = np.concatenate(shares)
     worst = int(np.argmax(every))
     return float(every[worst]), int(of_body[worst])

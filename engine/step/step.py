@@ -236,7 +236,7 @@ def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
         report.status[0] = 0
         due = is_due(samples, world.state.step[0] + 1)
         world.work.tree.asked[0] = 1 if due or reactions or done + 1 == n_steps else 0
-        choose_timed(report, done, n_steps)
+        choose_timed(report)
         if not step(world):
             return done
         if report.status[0] & NOT_FINITE:

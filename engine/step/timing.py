@@ -12,13 +12,22 @@ from cardan.engine.world.report import Report
 TIMED_EVERY = 8
 
 
-@kernel
-def choose_timed(report: Report, done: int, n_steps: int) -> None:
-    """Decide whether the step after `done` of n_steps is timed.
+def begin_timing(report: Report, n_steps: int) -> None:
+    """Prepare to time some of the next n_steps steps, from nothing."""
+    for counts in (report.phase_ns, report.timed_steps, report.steps_begun):
+        counts.fill(0)
+    report.steps_asked.fill(n_steps)
 
-    Writes  report.watched, timed_steps
+
+@kernel
+def choose_timed(report: Report) -> None:
+    """Decide whether the next of the steps that were asked for is timed.
+
+    Reads   report.steps_asked
+    Writes  report.steps_begun, watched, timed_steps
     """
-    due = n_steps < TIMED_EVERY or done % TIMED_EVERY == TIMED_EVERY - 1
+    report.steps_begun[0] += 1
+    due = report.steps_asked[0] < TIMED_EVERY or report.steps_begun[0] % TIMED_EVERY == 0
     report.watched[0] = 1 if due else 0
     report.timed_steps[0] += report.watched[0]
 

@@ -30,8 +30,8 @@ from cardan.engine.build.rotations import turn_all, turned_apart
 from cardan.engine.verdict.estimates import reaches, step_errors, stretch_errors, variations
 from cardan.engine.verdict.findings import Names
 from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
-from cardan.engine.verdict.springs import spring_children, stretches
-from cardan.engine.verdict.verified import ESTIMATES
+from cardan.engine.verdict.springs import spring_ends, stretches
+from cardan.engine.verdict.verified import ESTIMATES, STEP_ERRORS
 from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
 from cardan.engine.world.options import ImpactTime, Integrator, SolverMethod, StepOptions
 from cardan.engine.world.state import State
@@ -59,8 +59,9 @@ CLEARED, EXCEEDED = 0.045, 0.1
 EXCEEDED_TOUCHING = 0.2
 # errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
 SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
-# where bodies touch, what plays and settles comes to rest a little elsewhere: at least this share
-SMALL_SHARE_TOUCHING = 1e-3
+# where bodies touch, what plays and settles comes to rest a little elsewhere: at least this share,
+# and the angle by which that moves the ends of a body
+SMALL_SHARE_TOUCHING, SMALL_TURN_TOUCHING = 1e-3, 2e-3
 
 
 class Moment(NamedTuple):
@@ -185,7 +186,7 @@ class Shares:
         free[joints.body_a[grounded]] = free[joints.body_b[grounded]] = False
         self._turns = free & shows_turns(model)
         self._moving = free
-        of_springs = spring_children(model)
+        of_springs = spring_ends(model)[:, 1]
         self._children = np.concatenate([joints.body_b, of_springs])
         followed = moving[joints.body_a] | moving[joints.body_b]
         self._followed = np.concatenate([followed, np.ones(len(of_springs), bool)])
@@ -230,9 +231,10 @@ class Shares:
             np.linalg.norm(axes[0] - axes[0][:1], axis=2),
             turned_apart(a, a[:1]),
         )
+        small = SMALL_TURN_TOUCHING if self.touch else SMALL_TURN
         reach = np.minimum(from_start.max(axis=0), 1.0)
         reach = np.where(self._round, reach, np.maximum(reach, self._swept))
-        return self._share(error, reach, np.full(len(reach), SMALL_TURN), self._turns)
+        return self._share(error, reach, np.full(len(reach), small), self._turns)
 
     def _coordinates(self, one: Moment) -> Array:
         """(j + s,) rad or m: of hinges and sliders, whole turns included, 0 of other joints; and of
@@ -297,7 +299,7 @@ def with_measured(
     value = float(of_bodies[worst])
     if value <= (EXCEEDED_TOUCHING if shares.touch else EXCEEDED):
         return list(found)
-    kept = [one for one in found if one["quantity"] != "step_error"]
+    kept = [one for one in found if one["quantity"] not in STEP_ERRORS]
     change = largest_step(shares.time_step, value, STEP_SHARE, 1 if shares.touch else 2)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     finding = of_body(

@@ -170,36 +170,36 @@ def of_body(state: State, names: Any, i: int, **more: Any) -> Finding:
     return {**so_far(state), "body": names.body(i), "worst": names.body(i), **more}
 
 
-def end_of_spring(model: Model, spring: int) -> tuple[int, int]:
-    """The child of a spring, of a coupling that of its last term, and its joint; -1: none.
+def ends_of_spring(model: Model, spring: int) -> tuple[int, int, int]:
+    """Parent and child of a spring, of a coupling those of its last term, and its joint; -1: none.
 
     Springs are those of joints, then force elements.
     """
     joints, n = model.joints, len(model.joints.kind)
     if spring >= n:
-        return int(model.forces.body_b[spring - n]), -1
+        return int(model.forces.body_a[spring - n]), int(model.forces.body_b[spring - n]), -1
     last = int(joints.term_start[spring + 1]) - 1
     moved = joints.term_joint[last] if joints.kind[spring] == COUPLING else spring
-    return int(joints.body_b[moved]), spring
+    return int(joints.body_a[moved]), int(joints.body_b[moved]), spring
 
 
 def step_error_finding(
     model: Model, state: State, options: StepOptions, names: Any
 ) -> Finding | None:
-    """The body whose motion the step is longest for, if it is too long."""
-    errors = step_errors(model, state, options)
-    worst = int(np.argmax(errors))
-    value = float(errors[worst])
-    within, joint = stretch_errors(model, state), -1
-    if within.max(initial=0.0) > value:
-        value, spring = float(within.max()), int(np.argmax(within))
-        worst, joint = end_of_spring(model, spring)
+    """The body whose motion the step is longest for, if it is too long; or a spring, if it is
+    longer still for its own motion."""
+    errors, within = step_errors(model, state, options), stretch_errors(model, state)
+    value = float(max(errors.max(), within.max(initial=0.0)))
     if not value > STEP_SHARE:
         return None
     change = largest_step(float(options.time_step), value, STEP_SHARE)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
+    if errors.max() == value:
+        return of_body(state, names, int(np.argmax(errors)), quantity="step_error", **more)
+    parent, child, joint = ends_of_spring(model, int(np.argmax(within)))
+    more["other_body"] = names.body(parent)
     more["joint"] = None if joint < 0 else names.joints[joint]
-    return of_body(state, names, worst, quantity="step_error", **more)
+    return of_body(state, names, child, quantity="stretch_error", **more)
 
 
 def turn_finding(turns: Array, limit: float, state: State, h: float, names: Any) -> Finding | None:

@@ -24,6 +24,8 @@ SENTENCES = {
     "{value:.3g} m, of body '{worst}' (limit {limit:.3g} m, 10 % of its thickness).",
     "step_error": "The step is long for the motion of body '{body}': its error is estimated as "
     "{value:.2g} of the motion (limit {limit:.2g}).",
+    "stretch_error": "The step is long for the spring of body '{body}': the error of its "
+    "own motion is estimated as {value:.2g} of that (limit {limit:.2g}).",
     "energy_drift": "Energy appears or vanishes without a cause: {value:.3g} J (limit "
     "{limit:.3g} J, 8 % of the largest kinetic energy).",
     "simultaneous_impacts": "Body '{body}' bounces off two others in one step: what comes of it "

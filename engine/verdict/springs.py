@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.rotations import turn
-from cardan.engine.verdict.motion import end_of_spring
+from cardan.engine.verdict.motion import ends_of_spring
 from cardan.engine.world.model import COUPLING, FORCE_SPRING, Model
 from cardan.engine.world.state import State
 
@@ -34,8 +34,8 @@ def stretches(model: Model, state: State, motion: Array) -> Array:
     return np.array(found, float)
 
 
-def spring_children(model: Model) -> NDArray[np.int64]:
-    """(s,): the child of each of these springs."""
+def spring_ends(model: Model) -> NDArray[np.int64]:
+    """(s, 3): parent, child and joint of each of these springs (motion.ends_of_spring)."""
     between = len(model.joints.kind) + np.flatnonzero(model.forces.kind == FORCE_SPRING)
     springs = [*np.flatnonzero(model.joints.spring_on == 1), *between]
-    return np.array([end_of_spring(model, int(one))[0] for one in springs], np.int64)
+    return np.array([ends_of_spring(model, int(one)) for one in springs], np.int64).reshape(-1, 3)

@@ -8,7 +8,8 @@ from typing import Any
 from cardan.engine.verdict.motion import STEP_SHARE
 
 # what a verification measures, and so needs no estimate
-ESTIMATES = ("step_error", "turn_per_step")
+STEP_ERRORS = ("step_error", "stretch_error")
+ESTIMATES = (*STEP_ERRORS, "turn_per_step")
 # error of a motion over its own reach up to which these are withdrawn: with a margin, as runs that
 # are both wrong may agree
 CLEARED_SHARE = 0.5 * STEP_SHARE
@@ -27,7 +28,7 @@ def verdict_with(verdict: Mapping[str, Any], found: Mapping[str, Any]) -> dict[s
     elif found["motion_error"] <= CLEARED_SHARE:
         kept = [one for one in kept if one["quantity"] not in ESTIMATES]
     elif found["motion_error"] > STEP_SHARE:
-        kept = [one for one in kept if one["quantity"] != "step_error"]
+        kept = [one for one in kept if one["quantity"] not in STEP_ERRORS]
         kept.append(measured_step_error(found))
     status = verdict["status"]
     if status != "wrong":

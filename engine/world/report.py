@@ -58,3 +58,5 @@ class Report(NamedTuple):
     phase_ns: NDArray  # (8,) int64 ns       cumulative over timed steps, by PHASE_...
     timed_steps: NDArray  # (1,) int64       number of timed steps
     watched: NDArray  # (1,) int64           1: this step is timed
+    steps_asked: NDArray  # (1,) int64       steps that a call of `advance` is to do
+    steps_begun: NDArray  # (1,) int64       of these, begun so far

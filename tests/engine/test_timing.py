@@ -6,7 +6,13 @@ import pytest
 
 from cardan.engine.build.report import empty_report
 from cardan.engine.simulation import Simulation
-from cardan.engine.step.timing import TIMED_EVERY, choose_timed, read_clock, record_phase
+from cardan.engine.step.timing import (
+    TIMED_EVERY,
+    begin_timing,
+    choose_timed,
+    read_clock,
+    record_phase,
+)
 from cardan.engine.world.report import PHASE_SOLVE
 from cardan.schemas import load_scene
 from cardan.schemas.examples import example_text
@@ -15,9 +21,10 @@ from cardan.schemas.examples import example_text
 def timed(n_steps: int) -> list[int]:
     """Which of n_steps steps are timed."""
     report = empty_report()
+    begin_timing(report, n_steps)
     found = []
     for done in range(n_steps):
-        choose_timed(report, done, n_steps)
+        choose_timed(report)
         if report.watched[0] == 1:
             found.append(done)
     assert report.timed_steps[0] == len(found)
@@ -46,8 +53,6 @@ def test_laps_are_booked_in_timed_steps_only() -> None:
 
 def test_a_simulation_tells_the_mean_of_the_steps_that_were_timed() -> None:
     simulation = Simulation(load_scene(example_text("box-tower")))
-    # a small run as the scene says stops at the moments that its verdict compares
-    simulation.leave_scene()
     simulation.advance(4 * TIMED_EVERY)
     assert simulation.report.timed_steps[0] == 4
     phases = simulation.solver_report()["phases"]

@@ -138,7 +138,7 @@ def test_a_motion_that_is_small_beside_the_scene_is_judged_by_its_own_reach():
     late = 50.0 * (w * h) ** 2 / 24.0
     assert found["motion_error"] == pytest.approx(2.0 * np.sin(late / 2.0), rel=0.3)
     add_verification(summary, found)
-    assert estimated == ["step_error"]
+    assert estimated == ["stretch_error"]
     (finding,) = summary["verdict"]["findings"]
     assert (finding["quantity"], finding["value"]) == ("step_error", found["motion_error"])
     assert summary["verdict"]["status"] == "suspect"

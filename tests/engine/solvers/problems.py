@@ -303,6 +303,8 @@ def new_report():
         phase_ns=np.zeros(8, np.int64),
         timed_steps=np.zeros(1, np.int64),
         watched=np.zeros(1, np.int64),
+        steps_asked=np.zeros(1, np.int64),
+        steps_begun=np.zeros(1, np.int64),
     )
 
 
