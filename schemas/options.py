@@ -93,6 +93,9 @@ class AccuracyOptions(Base):
     at another moment, velocities differ by what it changes, however small the step is [m/s]."""
     angle: Positive | None = None
     """Largest error of an orientation at any time; none: any [rad]."""
+    reaction: Positive | None = None
+    """Largest error of the force of any joint at any time; none: any. Forces of a step are those in
+    its middle, and impacts have none: forces are impulses over the step there [N]."""
     max_steps: Annotated[Count, Field(le=20_000_000)] = 1_000_000
     """Largest number of steps of all trial runs together."""
 

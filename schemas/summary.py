@@ -246,7 +246,7 @@ class Verification(Open):
     """Largest estimated error of a velocity; about impacts that come at other times as large as
     their jumps [m/s]."""
     reaction_error: float | None
-    """Largest estimated error of the force of a joint; none: `joints` are not recorded [N]."""
+    """Largest estimated error of the force of a joint, as a vector; none: there are no joints [N]."""
     worst: str
     """The body that depends on the step most."""
     motion_error: float | None = None
@@ -272,12 +272,20 @@ class Accuracy(Open):
     """Error of orientations that was asked for [rad]."""
     angle_error: float | None = None
     """Estimated error of orientations, if one was asked for [rad]."""
+    reaction_asked: float | None = None
+    """Error of forces of joints that was asked for [N]."""
+    reaction_error: float | None = None
+    """Estimated error of forces of joints, if one was asked for [N]."""
     reached: bool
     """Whether all are within what was asked for; if not, the verdict is `suspect`."""
     formulation: str
     """`maximal` or `reduced`."""
     integrator: str
     """As in `simulation.integrator`."""
+    solver: str
+    """As in `simulation.solver.method`."""
+    solver_tolerance: float
+    """As in `simulation.solver.tolerance` [m/s]."""
     integrator_tolerance: float | None
     """Local error of `dop853` and `radau`; none: of another integrator [-]."""
     dt: float

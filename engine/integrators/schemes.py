@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.integrators.joint_forces import write_smooth_forces_of_joints
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
 from cardan.engine.world.options import Integrator, StepOptions
 from cardan.engine.world.report import NOT_FINITE, TRIGGERED
+from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
 Array = NDArray[np.float64]
@@ -165,6 +167,24 @@ def guarded(field: Field, should_stop: Callable[[], bool] | None) -> Field:
     return look
 
 
+def looked_at(state: State) -> list[Array]:
+    """What evaluations of the vector field write: scratch until a step is done."""
+    coordinates = [state.tree_q, state.tree_qd, state.joint_q, state.twist]
+    return [*coordinates, state.p_WB, state.q_WB, state.v_WB_W, state.w_WB_W]
+
+
+def leave_joint_forces(world: World, handle: World) -> None:
+    """Write the forces of joints that the present motion needs, as a step leaves them; the state
+    keeps its bits."""
+    state, now, v = world.state, float(world.state.time[0]), len(world.state.tree_qd)
+    kept = [array.copy() for array in looked_at(state)]
+    x = np.concatenate([np.zeros(v), state.tree_qd, np.zeros(N_QUADRATURES)])
+    smooth_rates(handle, state.tree_q.copy(), now, x, np.zeros(len(x)))
+    write_smooth_forces_of_joints(handle, now, np.zeros(N_QUADRATURES))
+    for array, copy in zip(looked_at(state), kept, strict=True):
+        array[...] = copy
+
+
 def run_smooth(
     world: World, handle: World, n: int, should_stop: Callable[[], bool] | None = None
 ) -> SmoothRun:
@@ -179,9 +199,7 @@ def run_smooth(
     state, advance, h = world.state, stepper(world.options), world.options.time_step
     begin_smooth(handle)
     v = len(state.tree_qd)
-    # what evaluations write: scratch until the step is done
-    tried = [state.tree_q, state.tree_qd, state.joint_q, state.twist]
-    tried += [state.p_WB, state.q_WB, state.v_WB_W, state.w_WB_W]
+    tried = looked_at(state)
     for done in range(n):
         before = [array.copy() for array in tried]
         base = state.tree_q.copy()
@@ -205,6 +223,9 @@ def run_smooth(
             gave_up = isinstance(stopped, WorkLimit)
             return SmoothRun(done, interrupted=not gave_up, gave_up=gave_up)
         end_smooth(handle, base, end)
-        if world.report.status[0] & (NOT_FINITE | TRIGGERED):
+        if world.report.status[0] & NOT_FINITE:
             return SmoothRun(done + 1)
-    return SmoothRun(n)
+        if world.report.status[0] & TRIGGERED or done + 1 == n:
+            leave_joint_forces(world, handle)
+            return SmoothRun(done + 1)
+    return SmoothRun(0)

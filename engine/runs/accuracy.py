@@ -17,50 +17,40 @@ Trials end when this is within the tolerance, or when the next one would be beyo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from cardan.engine.build.faults import SceneError
 from cardan.engine.build.options import with_options
-from cardan.engine.build.rotations import turned_apart
 from cardan.engine.build.scene import build
 from cardan.engine.runs.overview import allowed_steps
-from cardan.engine.runs.own_motions import lengths
-from cardan.engine.runs.verification import (
-    LARGEST_ORDER,
-    MOMENTS,
-    ROUNDING,
-    Stopped,
-    Track,
-    apart,
-    largest,
-    observed_order,
-    scene_size,
-    track,
-)
+from cardan.engine.runs.trials import Trial, Trials, judged
+from cardan.engine.runs.verification import Stopped, Track
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_for
+from cardan.engine.world.options import SolverMethod
 from cardan.schemas import Scene, scene_hash
-
-Array = NDArray[np.float64]
 
 # local errors of dop853 and radau that are tried, one after the other
 LOCAL_ERRORS = (1e-8, 1e-10, 1e-12)
-# observed orders from here on are those of smooth motion [-]
-SMOOTH = 1.5
-# differences of runs above this share of the scene's size say nothing about the order
-CONVERGING = 0.1
 ADAPTIVE = ("dop853", "radau")
 # errors by their units
-ERRORS = {"m": "position_error", "m/s": "velocity_error", "rad": "angle_error"}
+ERRORS = {
+    "m": "position_error",
+    "m/s": "velocity_error",
+    "rad": "angle_error",
+    "N": "reaction_error",
+}
 # by what factor a formulation must depend less on the step than the one that suits the joints
 BETTER = 2.0
 # both are only tried where that leaves work: so many times the first refinement are allowed
 SPARED = 24
+# what an exact solution of contacts and joints is: tolerance [m/s] and sweeps
+EXACT_TOLERANCE, EXACT_SWEEPS = 1e-10, 2000
+# share of what is asked for that the usual solution may differ from it
+SOLVED = 0.1
+# methods that sweep until little changes; the others solve to rounding
+DIRECT = (SolverMethod.PIVOTING, SolverMethod.ELIMINATION, SolverMethod.LEMKE)
 
 
 class Choice(NamedTuple):
@@ -70,104 +60,6 @@ class Choice(NamedTuple):
     """The scene with formulation, integrator and step, and without the tolerance."""
     found: dict[str, Any]
     """Keys of schemas.summary.Accuracy."""
-
-
-class Trial(NamedTuple):
-    """A run that was tried, and what is known of its error."""
-
-    scene: Scene
-    shares: tuple[float, ...]
-    """Estimated errors over what was asked for: of positions, and of what else was [-]; inf before
-    there are two runs."""
-    order: float | None
-    """Observed order [-]."""
-    worst: int
-    """The body that errs most."""
-
-    @property
-    def error(self) -> float:
-        """The largest of the shares."""
-        return max(self.shares)
-
-
-class Trials:
-    """Runs of one scene, compared at the same moments, and the work they were."""
-
-    def __init__(
-        self,
-        scene: Scene,
-        progress: Callable[[float], None] | None,
-        should_stop: Callable[[], bool] | None,
-    ) -> None:
-        """Tell progress (share of the work that is allowed) and stop when should_stop says so."""
-        assert scene.simulation.accuracy is not None
-        self.asked = scene.simulation.accuracy
-        # largest errors, with their units
-        limits = (
-            (self.asked.position, "m"),
-            (self.asked.velocity, "m/s"),
-            (self.asked.angle, "rad"),
-        )
-        self.limits = [(limit, unit) for limit, unit in limits if limit is not None]
-        self.scene = with_options(scene)
-        self.total = max(1, round(scene.simulation.duration / scene.simulation.dt))
-        self.steps, self.runs = 0, 0
-        self.reasons: list[str] = []
-        # why smooth integrators do not take the scene
-        self.jumps = refusal(with_options(scene, formulation="reduced", integrator="rk4"))
-        self.smooth = self.jumps is None
-        self._progress, self._should_stop = progress, should_stop
-        spread = np.linspace(0, self.total, MOMENTS + 1)
-        self._moments = np.unique(spread.round().astype(int)).tolist()
-        probe = Simulation(self.scene)
-        self._length = lengths(probe)
-        # size of the scene: of all ways, at least the longest body [m]
-        self.size = float(self._length.max(initial=0.0))
-
-    def affordable(self, refinement: int) -> bool:
-        """Whether a run with dt / refinement is within the limit of work."""
-        return self.steps + refinement * self.total <= self.asked.max_steps
-
-    def told(self, shares: Sequence[float]) -> str:
-        """Errors, given as shares of the limits, in words."""
-        errors = zip(shares, self.limits, strict=True)
-        return ", ".join(f"{share * limit:.2g} {unit}" for share, (limit, unit) in errors)
-
-    def run(self, scene: Scene, refinement: int) -> Track:
-        """Run a scene with dt / refinement. Raises Stopped."""
-
-        def tell(_refinement: int) -> None:
-            if self._should_stop is not None and self._should_stop():
-                raise Stopped
-            if self._progress is not None:
-                self._progress(min(self.steps / self.asked.max_steps, 1.0))
-
-        found = track(scene, refinement, self._moments, tell, self._should_stop)
-        self.steps += refinement * self.total
-        self.runs += 1
-        self.size = max(self.size, scene_size(found, self._length))
-        return found
-
-    def distance(self, a: Track, b: Track) -> Array:
-        """(k, n, q): how far the bodies of two runs are apart, over each of the q limits."""
-        speeds = np.linalg.norm(a.velocities[:, :, :3] - b.velocities[:, :, :3], axis=2)
-        turned = turned_apart(a.poses[:, :, 3:], b.poses[:, :, 3:])
-        all_of = {"m": apart(a, b, self._length), "m/s": speeds, "rad": turned}
-        return np.stack([all_of[unit] / limit for limit, unit in self.limits], axis=2)
-
-    def difference(self, runs: list[Track]) -> tuple[Array, float | None]:
-        """(k, n, q): error of the last of several runs, each with half the step, over each limit;
-        observed order."""
-        pairs = [self.distance(a, b) for a, b in pairwise(runs)]
-        size = self.size / self.asked.position
-        least, most = ROUNDING * size, CONVERGING * size
-        order = observed_order(largest(pairs[-2]), largest(pairs[-1]), least, most)
-        if self.smooth and order is not None and order >= SMOOTH:
-            return pairs[-1] / (2.0 ** min(order, LARGEST_ORDER) - 1.0), order
-        error = pairs[-1]
-        for j, pair in enumerate(reversed(pairs[:-1]), 1):
-            error = np.fmax(error, 0.5**j * pair)
-        return np.where(np.isfinite(pairs[-1]), error, math.inf), order
 
 
 def choose(
@@ -189,15 +81,6 @@ def choose(
     except Stopped:
         return None
     return Choice(recorded_as(scene, best.scene), account(trials, best))
-
-
-def refusal(scene: Scene) -> str | None:
-    """Why the engine does not take a scene, in its own words; None: it does."""
-    try:
-        build(scene)
-    except SceneError as error:
-        return error.errors[0].message
-    return None
 
 
 def named_options(scene: Scene) -> frozenset[str]:
@@ -238,14 +121,6 @@ def smooth_trial(trials: Trials) -> Trial | None:
         return best
     trials.reasons.append(f"Stepped: {integrator} did not come to the end of the run.")
     return None
-
-
-def judged(scene: Scene, error: Array, order: float | None) -> Trial:
-    """A trial with errors (k, n, q) of its bodies over the limits; no number is infinite."""
-    flat = np.where(np.isfinite(error), error, math.inf)
-    shares = tuple(flat.max(axis=(0, 1), initial=0.0).tolist())
-    worst = flat.max(axis=(0, 2), initial=0.0)
-    return Trial(scene, shares, order, int(np.argmax(worst)) if len(worst) else 0)
 
 
 def first_refinement(trials: Trials, scene: Scene) -> int:
@@ -303,6 +178,40 @@ def better_formulation(trials: Trials) -> tuple[Scene, dict[int, Track]]:
     return scenes[chosen], runs[chosen]
 
 
+def exact_enough(
+    trials: Trials, scene: Scene, runs: dict[int, Track]
+) -> tuple[Scene, dict[int, Track]]:
+    """The scene with a solver whose errors do not matter beside what is asked for, and its runs.
+
+    The solver of the scene is compared with one that sweeps to EXACT_TOLERANCE, where it sweeps and
+    the scene leaves that open.
+    """
+    named, refinement = scene.simulation.solver.model_fields_set, first_refinement(trials, scene)
+    if {"tolerance", "max_iterations"} & named or not trials.affordable(SPARED * refinement):
+        return scene, runs
+    usual = runs.get(refinement) or trials.run(scene, refinement)
+    if not sweeps(usual):
+        return scene, {**runs, refinement: usual}
+    more = {"tolerance": EXACT_TOLERANCE, "max_iterations": EXACT_SWEEPS}
+    exact = with_options(scene, solver=scene.simulation.solver.model_copy(update=more))
+    solved = trials.run(exact, refinement)
+    found = judged(scene, trials.distance(usual, solved), None)
+    dt = scene.simulation.dt / refinement
+    enough = found.error <= SOLVED
+    trials.reasons.append(
+        f"Solver {scene.simulation.solver.method}, {'as it is' if enough else 'made exact'}: with "
+        f"dt {dt:.3g} s, a tolerance of {EXACT_TOLERANCE:g} m/s and {EXACT_SWEEPS} sweeps change "
+        f"the answer by {trials.told(found.shares)}."
+    )
+    return (scene, {**runs, refinement: usual}) if enough else (exact, {refinement: solved})
+
+
+def sweeps(run: Track) -> bool:
+    """Whether a run used a method that is not direct."""
+    direct = sum(1 << method for method in DIRECT)
+    return run.methods & ~direct != 0
+
+
 def refinements(trials: Trials, scene: Scene, runs: dict[int, Track]) -> Iterator[int]:
     """1, 2, 4, ... times the first refinement, as far as the limit of work allows; what was run
     costs nothing."""
@@ -314,7 +223,7 @@ def refinements(trials: Trials, scene: Scene, runs: dict[int, Track]) -> Iterato
 
 def stepped_trial(trials: Trials) -> Trial:
     """The best of runs with half the step each."""
-    scene, runs = better_formulation(trials)
+    scene, runs = exact_enough(trials, *better_formulation(trials))
     best = Trial(scene, (math.inf,) * len(trials.limits), None, 0)
     upto: list[Track] = []
     for refinement in refinements(trials, scene, runs):
@@ -355,6 +264,7 @@ def account(trials: Trials, best: Trial) -> dict[str, Any]:
     errors: dict[str, float | None] = {
         "velocity_asked": trials.asked.velocity,
         "angle_asked": trials.asked.angle,
+        "reaction_asked": trials.asked.reaction,
     }
     for share, (limit, unit) in zip(best.shares, trials.limits, strict=True):
         errors[ERRORS[unit]] = share * limit if math.isfinite(share) else None
@@ -365,6 +275,8 @@ def account(trials: Trials, best: Trial) -> dict[str, Any]:
         "reached": best.error <= 1.0,
         "formulation": build(best.scene).formulation,
         "integrator": options.integrator,
+        "solver": options.solver.method,
+        "solver_tolerance": options.solver.tolerance,
         "integrator_tolerance": options.integrator_tolerance if adaptive else None,
         "dt": options.dt,
         "order": best.order,

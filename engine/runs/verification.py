@@ -52,9 +52,11 @@ class Track(NamedTuple):
     velocities: Array
     """(k, n, 6): of the origin [m/s], angular [rad/s]."""
     reactions: Array
-    """(k, j) N: of each joint."""
+    """(k, j, 3) N: force of each joint on its child, in W."""
     stretches: Array
     """(k, s) m or rad: coordinates of springs."""
+    methods: int
+    """Bits 1 << SolverMethod of what solved its steps."""
 
     def motions(self) -> Motions:
         """What has a reach of its own."""
@@ -79,7 +81,6 @@ def track(
     options = scene.simulation
     finer = options.model_copy(update={"dt": options.dt / refinement})
     simulation = Simulation(scene.model_copy(update={"simulation": finer}))
-    asked = {"joints"} & set(scene.record.channels)
     poses, velocities, reactions, springs = [], [], [], []
     for moment in moments:
         simulation.advance(refinement * moment - simulation.step_count, should_stop)
@@ -87,14 +88,22 @@ def track(
         failed = simulation.failure is not None
         poses.append(simulation.poses() * (math.nan if failed else 1.0))
         velocities.append(simulation.velocities())
-        table = simulation.joint_table()[[] if not asked else slice(None)]
-        force = np.sqrt(table["fx"] ** 2 + table["fy"] ** 2 + table["fz"] ** 2)
-        reactions.append(force)
+        table = simulation.joint_table()
+        # one row for each coordinate of a joint, with the same force
+        table = table[np.unique(table["joint"], return_index=True)[1]]
+        reactions.append(np.stack([table[name] for name in ("fx", "fy", "fz")], axis=1))
         motion = simulation.placement.joint_motion(simulation.state)
         springs.append(stretches(simulation.model, simulation.state, motion))
     times = options.dt * np.array(moments, float)
-    found = (np.array(of) for of in (poses, velocities, reactions, springs))
-    return Track(options.dt, times, *found)
+    return Track(
+        options.dt,
+        times,
+        np.array(poses),
+        np.array(velocities),
+        np.array(reactions),
+        np.array(springs),
+        int(simulation.report.methods[0]),
+    )
 
 
 def apart(a: Track, b: Track, length: Array) -> Array:
@@ -221,7 +230,7 @@ def report(runs: Sequence[Track], tolerance: float, probe: Simulation) -> dict[s
     believed = slice(None) if within else slice(0, max(int(over[0]), 1))
     worst = int(np.nanargmax(np.where(np.isfinite(error), error, np.inf).max(axis=0)))
     fast = np.linalg.norm(runs[0].velocities[:, :, :3] - runs[1].velocities[:, :, :3], axis=2)
-    forces = np.abs(runs[0].reactions - runs[1].reactions)
+    forces = np.linalg.norm(runs[0].reactions - runs[1].reactions, axis=2)
     share, moved = motion_error(runs, order, probe)
     return {
         "tolerance": tolerance,

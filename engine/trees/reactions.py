@@ -61,7 +61,8 @@ def anchor_arm(tree: Tree, work: TreeWork, i: int) -> Vec3:
 def write_reactions(world: World) -> None:
     """Force and torque of every inner joint on its child, at its anchor, without its rows.
 
-    Must be called in the middle of the step, after the kick.
+    Must be called in the middle of the step, after the kick; of smooth motion at any state
+    (integrators/joint_forces.py).
 
     Writes  work.reaction (j, 6): torque, force, W; work.F (scratch)
     Check   tests/references/test_reduced_reactions.py

@@ -52,7 +52,7 @@ SENTENCES = {
 }
 
 # what an `accuracy` was asked of, by its unit
-OF_UNIT = {"m": "positions", "m/s": "velocities", "rad": "orientations"}
+OF_UNIT = {"m": "positions", "m/s": "velocities", "rad": "orientations", "N": "forces of joints"}
 
 
 def sentence(finding: Finding) -> str:

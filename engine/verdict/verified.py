@@ -78,6 +78,7 @@ def missed_accuracy(found: Mapping[str, Any]) -> dict[str, Any]:
         (found["position_error"], found["asked"], "m"),
         (found.get("velocity_error"), found.get("velocity_asked"), "m/s"),
         (found.get("angle_error"), found.get("angle_asked"), "rad"),
+        (found.get("reaction_error"), found.get("reaction_asked"), "N"),
     ]
     known = [one for one in errors if one[0] is not None and one[1] is not None]
     value, limit, unit = max(

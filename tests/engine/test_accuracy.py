@@ -6,7 +6,7 @@ import pytest
 from cardan.engine import SceneError, Simulation, choose, preview, run
 from cardan.schemas import SceneInvalid, load_scene, scene_hash
 from cardan.schemas.summary import Summary
-from tests.engine.scenes import document, ground
+from tests.engine.scenes import Document, document, ground
 
 
 def double_pendulum(**simulation):
@@ -202,3 +202,61 @@ def test_a_tolerance_is_not_verified_again():
     with pytest.raises(SceneInvalid) as caught:
         load_scene(double_pendulum(accuracy={"position": 1e-4}, verify=True))
     assert [fault.pointer for fault in caught.value.errors] == ["/simulation/verify"]
+
+
+@pytest.mark.parametrize("named", [{}, {"integrator": "semi_implicit_euler"}])
+def test_forces_of_joints_are_within_their_tolerance(named):
+    """Of a pendulum let go level: m g (3 cos), by energy, along its arm."""
+    asked = {"position": 1e-2, "reaction": 0.05}
+    bob = {"name": "bob", "position": [1, 0, 0], "mass": 2.0, "inertia": [1e-9] * 3}
+    pin: Document = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob"}
+    pin |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
+    options = {"duration": 1.0, "dt": 0.01, "accuracy": asked, **named}
+    record = {"every": 1, "channels": ["pose", "joints"]}
+    recording, summary = run(load_scene(document([bob], [pin], simulation=options, record=record)))
+    found = Summary.model_validate(summary).accuracy
+    assert found is not None
+    assert found.reached
+    assert found.reaction_asked == 0.05
+    assert found.reaction_error is not None
+    assert found.reaction_error <= 0.05
+    bodies, joints = recording.tables()["bodies"], recording.tables()["joints"]
+    place = np.stack([bodies[name] for name in ("px", "py", "pz")], axis=1)
+    force = np.stack([joints[name] for name in ("fx", "fy", "fz")], axis=1)
+    true = 3.0 * 2.0 * 9.81 * place[:, 2:] * place
+    # there is no force before the first step
+    assert np.linalg.norm(force - true, axis=1)[1:].max() < 0.05
+
+
+def heap(**simulation):
+    """A tower of six boxes with a heavy one on top, pushed by a fast ball."""
+    material = {"wood": {"friction": 0.5}}
+    bodies = [ground(material="wood")]
+    for k in range(6):
+        box = {"type": "box", "size": [0.2, 0.2, 0.2], "material": "wood"}
+        mass = 40.0 if k == 5 else 1.0
+        bodies.append(
+            {"name": f"b{k}", "position": [0, 0, 0.1 + 0.2 * k], "mass": mass, "shapes": [box]}
+        )
+    options = {"duration": 0.2, "dt": 0.005, "accuracy": {"position": 1e-3}, **simulation}
+    return document(bodies, materials=material, simulation=options)
+
+
+@pytest.mark.parametrize(("method", "exact"), [("jacobi", True), ("nncg", False)])
+def test_a_solver_is_made_exact_where_that_matters(method, exact):
+    choice = choose(load_scene(heap(solver={"method": method})))
+    assert choice is not None
+    chosen = choice.scene.simulation.solver
+    assert (choice.found["solver"], choice.found["solver_tolerance"]) == (method, chosen.tolerance)
+    (reason,) = [one for one in choice.found["reasons"] if one.startswith("Solver")]
+    assert ("made exact" in reason) == exact
+    assert ("as it is" in reason) != exact
+    assert (chosen.max_iterations is not None) == exact
+
+
+def test_a_solver_that_the_scene_tunes_is_left_alone():
+    for solver in ({"method": "jacobi", "max_iterations": 3}, {"tolerance": 1e-4}):
+        choice = choose(load_scene(heap(solver=solver)))
+        assert choice is not None
+        assert not any(one.startswith("Solver") for one in choice.found["reasons"])
+        assert choice.scene.simulation.solver == load_scene(heap(solver=solver)).simulation.solver
