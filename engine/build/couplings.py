@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from cardan.engine.accounting.joint_errors import write_joint_errors
 from cardan.engine.build.faults import Faults
@@ -68,6 +67,8 @@ def pieces_of(curve: Any) -> NDArray[np.float64]:
         return np.zeros((0, 5))
     x, y = np.array(curve.points, np.float64).T
     # SciPy takes the parabola through three points, the line through two
+    from scipy.interpolate import CubicSpline  # slow to load, and rarely needed
+
     spline = CubicSpline(x, y, bc_type="periodic" if curve.periodic else "not-a-knot")
     pieces = np.column_stack([spline.x[:-1], spline.c[::-1].T])
     if curve.periodic:

@@ -104,7 +104,11 @@ class SecondRuns(Account):
         coarse = self._differences(shares, float(factor), first)
         if not doubling.contradicts(found, coarse, factor):
             return np.zeros(0)
-        return doubling.measured_errors(coarse, self._differences(shares, 0.5, first), factor)
+        fine = self._differences(shares, 0.5, first)
+        if doubling.has_rigid_stops(self.model):
+            # impacts at stops are of first order, whatever two differences say
+            return doubling.first_order_errors(fine)
+        return doubling.measured_errors(coarse, fine, factor)
 
     def _differences(
         self, shares: doubling.Shares, factor: float, first: int

@@ -90,6 +90,14 @@ def may_strike(model: Model) -> bool:
     return bool((moving & can_touch(model.shapes, len(moving))).any())
 
 
+def has_rigid_stops(model: Model) -> bool:
+    """Whether a joint has a stop that does not yield."""
+    joints = model.joints
+    bounded = np.isfinite(joints.limit_lower) | np.isfinite(joints.limit_upper)
+    rigid = ~(joints.limit_stiffness > 0.0).any(axis=2)
+    return bool((bounded & (joints.limit_on != 0) & rigid).any())
+
+
 def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
     """Whether a run is small, and nothing breaks, is triggered or sinks into contacts that are soft
     rows of substeps."""
