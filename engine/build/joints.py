@@ -74,6 +74,7 @@ def empty_joints(n: int) -> Joints:
         zero2_A=np.zeros(vector),
         zero1_B=np.zeros(vector),
         loop=np.full(n, -1, np.int64),
+        strung=np.zeros(n, np.int64),
         reaction_length=np.ones(one),
         excluded=np.full(n, -1, np.int64),
         erp=np.full(one, DEFAULT_ERP),

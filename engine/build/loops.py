@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.memoised import memoised
 from cardan.engine.world.least import LeastReactions
-from cardan.engine.world.model import DYNAMIC, LARGE, NO_LOOP, Joints, Model
+from cardan.engine.world.model import BALL, DYNAMIC, HINGE, LARGE, NO_LOOP, UNIVERSAL, Joints, Model
 
 # larger sets of joints keep the reactions of the solver: the cost grows with the cube; where one of
 # them may break it is that of every step
@@ -78,9 +79,22 @@ def coupled_joints(
     return [members for members in sets if len(members) > 1]
 
 
+def strung_joints(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(j,): joints that let two points coincide and their bodies turn.
+
+    In loops those of ropes and nets, which have ball joints alone: in mechanisms reactions may be
+    of the equations alone, at dead centres, and no link is free.
+    """
+    found = is_one_of(joints.kind, (BALL, HINGE, UNIVERSAL))
+    for members in coupled_joints(joints, kind, np.ones(len(found), bool)):
+        found[members] &= (joints.kind[members] == BALL).all()
+    return found
+
+
 def write_loops(model: Model, p_WB: NDArray[np.float64]) -> None:
-    """Write the sets of loop joints, and the length of their reactions."""
+    """Write the sets of loop joints, the length of their reactions, and what is strung."""
     model.joints.loop[:] = loop_sets(model.joints, model.bodies.kind)
+    model.joints.strung[:] = strung_joints(model.joints, model.bodies.kind)
     if (model.joints.loop >= 0).any():
         model.joints.reaction_length[:] = reaction_length(model, p_WB)
 

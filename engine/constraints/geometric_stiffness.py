@@ -27,7 +27,6 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import inverse_symmetric, load33, store33, times_vector
 from cardan.engine.spatial.rotation import Mat3
 from cardan.engine.spatial.vec3 import Vec3, add, dot, load3, negate, sub
-from cardan.engine.world.model import BALL, HINGE, NO_LOOP, UNIVERSAL
 from cardan.engine.world.options import ImpactTime, SolverMethod
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
@@ -43,15 +42,9 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 @kernel
 def holds_point(world: World, first: int) -> bool:
-    """Whether the row `first` is of a joint that lets two points coincide and its bodies turn.
-
-    Not in loops: their reactions may be of the equations alone, and mechanisms have no free links.
-    """
+    """Whether the row `first` is of a joint at which bodies pull, and turn (Joints.strung)."""
     j = world.work.rows.joint[first]
-    if j < 0 or world.model.joints.loop[j] != NO_LOOP:
-        return False
-    kind = world.model.joints.kind[j]
-    return bool(kind in (BALL, HINGE, UNIVERSAL))
+    return bool(j >= 0 and world.model.joints.strung[j] == 1)
 
 
 @kernel

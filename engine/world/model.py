@@ -153,6 +153,7 @@ class Joints(NamedTuple):
     zero2_A: NDArray  # (j, 3) -        hinge2, universal: s_j at zero coordinate, A's axes (measures the first angle)
     zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle); distance: from the middle of B's wheel to the cable
     loop: NDArray  # (j,) int64         first joint of the set of loop joints it is part of; NO_LOOP; LARGE: in a loop without a set
+    strung: NDArray  # (j,) int64       1: bodies pull at the joint and turn about it, as in chains, ropes and nets
     reaction_length: (
         NDArray  # (j,) m  a torque of so many N m counts as 1 N where least reactions are sought
     )
