@@ -246,7 +246,7 @@ class Verification(Open):
     """Largest estimated error of a velocity; about impacts that come at other times as large as
     their jumps [m/s]."""
     reaction_error: float | None
-    """Largest estimated error of the force of a joint, as a vector; none: there are no joints [N]."""
+    """Largest estimated error of the force of a joint, a vector; none: there are no joints [N]."""
     worst: str
     """The body that depends on the step most."""
     motion_error: float | None = None
