@@ -254,6 +254,8 @@ class Verification(Open):
     a body, the coordinate of a spring; none: a run failed [-]."""
     motion_worst: str | None = None
     """The body of that motion; of a spring its child."""
+    motion_of: str | None = None
+    """Whose motion that is: `body`, or `spring`: of the spring that ends at this body."""
 
 
 class Accuracy(Open):

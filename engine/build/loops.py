@@ -10,14 +10,21 @@ from scipy.sparse.csgraph import connected_components
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.memoised import memoised
+from cardan.engine.build.rotations import turn_all
 from cardan.engine.world.least import LeastReactions
 from cardan.engine.world.model import BALL, DYNAMIC, HINGE, LARGE, NO_LOOP, UNIVERSAL, Joints, Model
+
+Array = NDArray[np.float64]
 
 # larger sets of joints keep the reactions of the solver: the cost grows with the cube; where one of
 # them may break it is that of every step
 MOST_JOINTS, MOST_BREAKING = 64, 24
 # unit reactions of a joint: no body has more than six, one place is scratch of a screw
 UNITS = 7
+# bodies that a rope of hinges has at least: planar linkages of fewer have one or two freedoms
+LINKS = 5
+# deviation of the cosine between axes that are parallel
+PARALLEL = 1e-9
 
 
 def loop_sets(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -79,27 +86,43 @@ def coupled_joints(
     return [members for members in sets if len(members) > 1]
 
 
-def strung_joints(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(j,): joints that let two points coincide and their bodies turn.
+def is_rope(model: Model, q_WB: Array, members: NDArray[np.int64]) -> bool:
+    """Whether joints that form loops together are those of a rope or a net.
 
-    In loops those of ropes and nets, which have ball joints alone: in mechanisms reactions may be
-    of the equations alone, at dead centres, and no link is free.
+    Nets have ball joints alone. A rope in a plane may have hinges about one direction, in a row of
+    at least LINKS bodies. Anything else is a mechanism: its reactions may be of the equations
+    alone, at dead centres, and none of its links is free.
     """
+    joints, moving = model.joints, model.bodies.kind == DYNAMIC
+    hinges = members[joints.kind[members] != BALL]
+    if len(hinges) == 0:
+        return True
+    a, b = joints.body_a[members], joints.body_b[members]
+    held = np.unique(np.concatenate([a[moving[a]], b[moving[b]]]), return_counts=True)[1]
+    axes = turn_all(q_WB[joints.body_a[hinges]], joints.axis_A[hinges][:, :, None])[:, :, 0]
+    parallel = np.abs(axes @ axes[0]) > 1.0 - PARALLEL
+    in_plane = bool((joints.kind[hinges] == HINGE).all() and parallel.all())
+    return in_plane and len(held) >= LINKS and int(held.max()) == 2
+
+
+def strung_joints(model: Model, q_WB: Array) -> NDArray[np.bool_]:
+    """(j,): joints that let two points coincide and their bodies turn; in loops those of ropes."""
+    joints, kind = model.joints, model.bodies.kind
     found = is_one_of(joints.kind, (BALL, HINGE, UNIVERSAL))
     for members in coupled_joints(joints, kind, np.ones(len(found), bool)):
-        found[members] &= (joints.kind[members] == BALL).all()
+        found[members] &= is_rope(model, q_WB, members)
     return found
 
 
-def write_loops(model: Model, p_WB: NDArray[np.float64]) -> None:
+def write_loops(model: Model, p_WB: Array, q_WB: Array) -> None:
     """Write the sets of loop joints, the length of their reactions, and what is strung."""
     model.joints.loop[:] = loop_sets(model.joints, model.bodies.kind)
-    model.joints.strung[:] = strung_joints(model.joints, model.bodies.kind)
+    model.joints.strung[:] = strung_joints(model, q_WB)
     if (model.joints.loop >= 0).any():
         model.joints.reaction_length[:] = reaction_length(model, p_WB)
 
 
-def reaction_length(model: Model, p_WB: NDArray[np.float64]) -> float:
+def reaction_length(model: Model, p_WB: Array) -> float:
     """m: the torque in N m that counts as one newton, the median length of bodies that move."""
     lengths = body_lengths(model, p_WB)[model.bodies.kind == DYNAMIC]
     lengths = lengths[lengths > 0.0]

@@ -169,7 +169,7 @@ def build(scene: Scene) -> Built:
         prescribed,
         build_triggers(scene, index),
     )
-    write_loops(model, p)
+    write_loops(model, p, q)
     check_triggers(scene, model, index, faults)
     check_presence(scene, faults)
     faults.raise_if_any()

@@ -41,8 +41,9 @@ def lengths(probe: Simulation) -> Array:
 
 def largest_share(
     runs: Sequence[Motions], extrapolated: Callable[[Array], Array], probe: Simulation
-) -> tuple[float, int]:
-    """Largest error of a motion over its reach [-], and the body it is of.
+) -> tuple[float, int, str]:
+    """Largest error of a motion over its reach [-], the body, and whose motion it is: of the `body`
+    itself, or of the `spring` that ends at it.
 
     runs: with dt, dt/2, ...; extrapolated makes an error of the first of a difference (k, ...);
     probe: the scene at its start. inf: a run failed. Reaches are half of the diagonal of the box
@@ -77,4 +78,4 @@ def largest_share(
     of_body = np.concatenate([np.arange(n), np.arange(n), spring_ends(probe.model)[:, 1]])
     every = np.concatenate(shares)
     worst = int(np.argmax(every))
-    return float(every[worst]), int(of_body[worst])
+    return float(every[worst]), int(of_body[worst]), "body" if worst < 2 * n else "spring"

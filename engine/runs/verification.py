@@ -205,8 +205,9 @@ def agree(runs: Sequence[Track], tolerance: float, probe: Simulation) -> bool:
 
 def motion_error(
     runs: Sequence[Track], order: float | None, probe: Simulation
-) -> tuple[float, int]:
-    """The largest error of a motion over its own reach, and its body (largest_share)."""
+) -> tuple[float, int, str]:
+    """The largest error of a motion over its own reach, its body, and whose motion it is
+    (largest_share)."""
     return largest_share(
         [run.motions() for run in runs], lambda difference: extrapolated(difference, order), probe
     )
@@ -231,7 +232,7 @@ def report(runs: Sequence[Track], tolerance: float, probe: Simulation) -> dict[s
     worst = int(np.nanargmax(np.where(np.isfinite(error), error, np.inf).max(axis=0)))
     fast = np.linalg.norm(runs[0].velocities[:, :, :3] - runs[1].velocities[:, :, :3], axis=2)
     forces = np.linalg.norm(runs[0].reactions - runs[1].reactions, axis=2)
-    share, moved = motion_error(runs, order, probe)
+    share, moved, of = motion_error(runs, order, probe)
     return {
         "tolerance": tolerance,
         "size": size,
@@ -249,6 +250,7 @@ def report(runs: Sequence[Track], tolerance: float, probe: Simulation) -> dict[s
         "worst": names[worst],
         "motion_error": share if math.isfinite(share) else None,
         "motion_worst": names[moved],
+        "motion_of": of,
     }
 
 

@@ -40,7 +40,7 @@ def measured_step_error(found: Mapping[str, Any]) -> dict[str, Any]:
     """The finding of a run in which a body's own motion, or that of a spring, depends on the
     step."""
     return {
-        "quantity": "step_error",
+        "quantity": "stretch_error" if found.get("motion_of") == "spring" else "step_error",
         "value": found["motion_error"],
         "limit": STEP_SHARE,
         "unit": "-",

@@ -140,7 +140,8 @@ def test_a_motion_that_is_small_beside_the_scene_is_judged_by_its_own_reach():
     add_verification(summary, found)
     assert estimated == ["stretch_error"]
     (finding,) = summary["verdict"]["findings"]
-    assert (finding["quantity"], finding["value"]) == ("step_error", found["motion_error"])
+    assert (finding["quantity"], finding["value"]) == ("stretch_error", found["motion_error"])
+    assert found["motion_of"] == "spring"
     assert summary["verdict"]["status"] == "suspect"
 
 

@@ -177,13 +177,65 @@ def test_a_load_between_two_posts_swings_as_a_pendulum(
     assert worst <= most
 
 
-def test_mechanisms_of_hinges_are_left_alone() -> None:
-    """Of loops only those of ball joints alone have strung joints; open chains have others too."""
+def with_hinges(scene: dict[str, Any], axes: dict[int, list[float]]) -> dict[str, Any]:
+    """Hinges about these axes in place of some joints."""
+    for k, axis in axes.items():
+        scene["joints"][k] |= {"type": "hinge", "axis": axis}
+    return scene
+
+
+def strung(scene: dict[str, Any]) -> np.ndarray:
+    """(j,) 1: links at the joint may be slowed down."""
+    return engine.Simulation(load_scene(scene)).model.joints.strung
+
+
+def test_ropes_and_nets_are_told_from_mechanisms() -> None:
     scene = held_at_both_ends(0.01, 50.0, 0.001)
-    all_balls = engine.Simulation(load_scene(scene)).model.joints.strung
-    assert all_balls.all()
-    scene["joints"][3] |= {"type": "hinge", "axis": [0, 1, 0]}
-    assert not engine.Simulation(load_scene(scene)).model.joints.strung.any()
-    chain = hanging_ball(0.27, 0.001, "maximal")
-    chain["joints"][3] |= {"type": "hinge", "axis": [0, 1, 0]}
-    assert engine.Simulation(load_scene(chain)).model.joints.strung.all()
+    count = len(scene["joints"])
+    y, tilted = [0.0, 1.0, 0.0], [0.0, 0.8, 0.6]
+    assert strung(scene).all()
+    assert strung(with_hinges(scene, {3: y, 7: y})).all()
+    assert strung(with_hinges(scene, dict.fromkeys(range(count), y))).all()
+    assert not strung(with_hinges(scene, {7: tilted})).any()
+    assert not strung(parallel_cranks()).any()
+    chain = with_hinges(hanging_ball(0.27, 0.001, "maximal"), {3: tilted})
+    assert strung(chain).all()
+
+
+def parallel_cranks() -> dict[str, Any]:
+    """Five cranks that a rod couples."""
+    bodies: list[dict[str, Any]] = [
+        {"name": "rod", "mass": 1.0, "position": [2.0, 0, 0.3], "inertia": [0.1] * 3}
+    ]
+    joints: list[dict[str, Any]] = []
+    for k in range(5):
+        crank = {"name": f"c{k}", "mass": 1.0, "position": [1.0 * k, 0, 0.15], "inertia": [0.1] * 3}
+        bodies.append(crank)
+        for name, parent, z in ((f"a{k}", "world", 0.0), (f"b{k}", "rod", 0.3)):
+            ends = {"parent": parent, "child": f"c{k}", "anchor": [1.0 * k, 0, z]}
+            joints.append({"type": "hinge", "name": name, "axis": [0, 1, 0], **ends})
+    simulation = {"dt": 0.001, "duration": 1.0, "formulation": "maximal"}
+    return {"version": 1, "simulation": simulation, "bodies": bodies, "joints": joints}
+
+
+@pytest.mark.parametrize("steps", [240, 480])
+def test_a_rope_of_hinges_holds_its_load_between_two_posts(steps: int) -> None:
+    """In the plane of gravity both halves stay straight, and the load where it is."""
+    scene = held_at_both_ends(0.01, 50.0, 1.0 / steps)
+    y = [0.0, np.cos(0.5), np.sin(0.5)]
+    scene = with_hinges(scene, dict.fromkeys(range(len(scene["joints"])), y))
+    scene["gravity"] = [2.0, 9.81 * np.sin(0.5), -9.81 * np.cos(0.5)]
+    simulation = engine.Simulation(load_scene(scene))
+    i = simulation.body_names.index("load")
+    start = simulation.poses()[i, :3].copy()
+    simulation.advance(steps)
+    assert np.abs(simulation.poses()[i, :3] - start).max() <= 1e-4
+    assert simulation.summary()["joints"]["max_position_error"] <= 1e-6
+    # both halves pull along their lines at what weighs on the load, and half of the rope does too
+    wide = np.sqrt((SPAN_LINKS // 2 * LINK) ** 2 - SAG**2)
+    pulls = np.array([[-wide, wide], [SAG, SAG]]) / np.hypot(wide, SAG)
+    weight = (50.0 + SPAN_LINKS // 2 * 0.01) * np.array([2.0, -9.81])
+    tension = np.linalg.solve(pulls, -weight)[0]
+    table = simulation.joint_table()[0]
+    force = np.linalg.norm([table[name] for name in ("fx", "fy", "fz")])
+    assert force == pytest.approx(tension, rel=5e-3)
