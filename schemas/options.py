@@ -94,8 +94,8 @@ class AccuracyOptions(Base):
     angle: Positive | None = None
     """Largest error of an orientation at any time; none: any [rad]."""
     reaction: Positive | None = None
-    """Largest error of the force of any joint at any time; none: any. Forces of a step are those in
-    its middle, and impacts have none: forces are impulses over the step there [N]."""
+    """Largest error of the force of any joint at the time it belongs to, of steps their middle;
+    none: any. In impacts no step is small enough: forces are impulses over the step there [N]."""
     max_steps: Annotated[Count, Field(le=20_000_000)] = 1_000_000
     """Largest number of steps of all trial runs together."""
 

@@ -25,7 +25,7 @@ from cardan.engine.build.options import with_options
 from cardan.engine.build.scene import build
 from cardan.engine.runs.overview import allowed_steps
 from cardan.engine.runs.trials import Trial, Trials, judged
-from cardan.engine.runs.verification import Stopped, Track
+from cardan.engine.runs.verification import ROUNDING, Stopped, Track
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_for
 from cardan.engine.world.options import SolverMethod
@@ -268,9 +268,11 @@ def account(trials: Trials, best: Trial) -> dict[str, Any]:
     }
     for share, (limit, unit) in zip(best.shares, trials.limits, strict=True):
         errors[ERRORS[unit]] = share * limit if math.isfinite(share) else None
+    if errors["position_error"] is not None:
+        # two runs with the same bits differ by rounding from the truth
+        errors["position_error"] = max(errors["position_error"], ROUNDING * trials.size)
     return {
         "asked": trials.asked.position,
-        "position_error": None,
         **errors,
         "reached": best.error <= 1.0,
         "formulation": build(best.scene).formulation,

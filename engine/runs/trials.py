@@ -139,13 +139,11 @@ class Trials:
         least, most = ROUNDING * size, CONVERGING * size
         coarse, fine = (largest(pair[:, :, :1]) for pair in pairs[-2:])
         order = observed_order(coarse, fine, least, most)
+        if self.smooth and order is not None and order >= SMOOTH:
+            return pairs[-1] / (2.0 ** min(order, LARGEST_ORDER) - 1.0), order
         error = pairs[-1]
         for j, pair in enumerate(reversed(pairs[:-1]), 1):
             error = np.fmax(error, 0.5**j * pair)
-        if self.smooth and order is not None and order >= SMOOTH:
-            # forces of a step are those in its middle: as what is at its end, of first order
-            second = pairs[-1] / (2.0 ** min(order, LARGEST_ORDER) - 1.0)
-            error = np.where([unit == "N" for _, unit in self.limits], error, second)
         return np.where(np.isfinite(pairs[-1]), error, math.inf), order
 
 

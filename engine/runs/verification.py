@@ -52,7 +52,8 @@ class Track(NamedTuple):
     velocities: Array
     """(k, n, 6): of the origin [m/s], angular [rad/s]."""
     reactions: Array
-    """(k, j, 3) N: force of each joint on its child, in W."""
+    """(k, j, 3) N: force of each joint on its child, in W; of steps the mean of those before and
+    after the moment."""
     stretches: Array
     """(k, s) m or rad: coordinates of springs."""
     methods: int
@@ -65,6 +66,14 @@ class Track(NamedTuple):
 
 class Stopped(Exception):  # noqa: N818 - it is no error
     """The verification was stopped on request."""
+
+
+def forces_of_joints(simulation: Simulation) -> Array:
+    """(j, 3) N: force of each joint on its child in the last step, in W."""
+    table = simulation.joint_table()
+    # one row for each coordinate of a joint, with the same force
+    table = table[np.unique(table["joint"], return_index=True)[1]]
+    return np.stack([table[name] for name in ("fx", "fy", "fz")], axis=1)
 
 
 def track(
@@ -88,12 +97,13 @@ def track(
         failed = simulation.failure is not None
         poses.append(simulation.poses() * (math.nan if failed else 1.0))
         velocities.append(simulation.velocities())
-        table = simulation.joint_table()
-        # one row for each coordinate of a joint, with the same force
-        table = table[np.unique(table["joint"], return_index=True)[1]]
-        reactions.append(np.stack([table[name] for name in ("fx", "fy", "fz")], axis=1))
         motion = simulation.placement.joint_motion(simulation.state)
         springs.append(stretches(simulation.model, simulation.state, motion))
+        reactions.append(forces_of_joints(simulation))
+        if options.integrator == "semi_implicit_euler" and moment > 0:
+            # forces of a step are those of its middle: so this is of second order
+            simulation.advance(1, should_stop)
+            reactions[-1] = 0.5 * (reactions[-1] + forces_of_joints(simulation))
     times = options.dt * np.array(moments, float)
     return Track(
         options.dt,
