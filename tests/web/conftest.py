@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.web.shown import PATIENCE, SIZE, SPY, Shown
+from tests.web.shown import PATIENCE, SIZE, SPY, Shown, end_sessions
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
@@ -63,6 +63,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service started for these tests, without a slash at the end."""
     with serving(tmp_path_factory.mktemp("data")) as address:
         yield address
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Ends what a test has left running on the shared service: every visit begins a session."""
+    yield
+    server = request.node.funcargs.get("server")
+    if server is not None:
+        end_sessions(server)
 
 
 @contextmanager

@@ -35,6 +35,14 @@ SPY = """
 """
 
 
+def end_sessions(server: str) -> None:
+    """End all sessions of a server, unless it is gone: each takes a good part of a processor."""
+    with suppress(httpx.TransportError):
+        sessions = f"{server}/v1/sessions"
+        for session in httpx.get(f"{sessions}?page_size=1000", timeout=60).json()["items"]:
+            httpx.delete(f"{sessions}/{session['id']}", timeout=60)
+
+
 class Shown:
     """What the page shows, by the hooks of web/hooks.js, and what the server says about it."""
 
@@ -51,13 +59,9 @@ class Shown:
         self.wait("cardan.shown().state === 'paused'" if paused else "cardan.shown().time > 0")
 
     def close(self) -> None:
-        """Leave the page, and end all sessions of the server: what runs on slows the next test."""
+        """Leave the page, and end all sessions of the server."""
         self.page.goto("about:blank")
-        # a server that is gone has none
-        with suppress(httpx.TransportError):
-            sessions = f"{self.server}/v1/sessions"
-            for session in httpx.get(f"{sessions}?page_size=1000", timeout=60).json()["items"]:
-                httpx.delete(f"{sessions}/{session['id']}", timeout=60)
+        end_sessions(self.server)
 
     def wait(self, condition: str) -> None:
         """Until the condition holds; asked from outside, as the page's policy forbids eval."""
