@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
@@ -21,7 +23,7 @@ Array = NDArray[np.float64]
 MOST_JOINTS, MOST_BREAKING = 64, 24
 # unit reactions of a joint: no body has more than six, one place is scratch of a screw
 UNITS = 7
-# bodies that a rope of hinges has at least: planar linkages of fewer have one or two freedoms
+# bodies that a rope has at least: planar linkages of fewer have one or two freedoms
 LINKS = 5
 # deviation of the cosine between axes that are parallel
 PARALLEL = 1e-9
@@ -86,23 +88,37 @@ def coupled_joints(
     return [members for members in sets if len(members) > 1]
 
 
-def is_rope(model: Model, q_WB: Array, members: NDArray[np.int64]) -> bool:
-    """Whether joints that form loops together are those of a rope or a net.
+def in_plane(model: Model, q_WB: Array, members: NDArray[np.int64]) -> bool:
+    """Whether all hinges of some joints turn about one direction."""
+    joints = model.joints
+    hinges = members[joints.kind[members] == HINGE]
+    axes = turn_all(q_WB[joints.body_a[hinges]], joints.axis_A[hinges][:, :, None])[:, :, 0]
+    return bool((np.abs(axes @ axes[:1].T) > 1.0 - PARALLEL).all())
 
-    Nets have ball joints alone. A rope in a plane may have hinges about one direction, in a row of
-    at least LINKS bodies. Anything else is a mechanism: its reactions may be of the equations
-    alone, at dead centres, and none of its links is free.
+
+def ropes(model: Model, q_WB: Array, members: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Of joints that form loops together those of ropes and nets, one after the other.
+
+    Nets have ball joints alone. A rope is a row of at least LINKS bodies, each held by two ball
+    joints, or hinges about one direction. All else is a mechanism: its reactions may be of the
+    equations alone, at dead centres, and none of its links is free.
     """
     joints, moving = model.joints, model.bodies.kind == DYNAMIC
-    hinges = members[joints.kind[members] != BALL]
-    if len(hinges) == 0:
-        return True
-    a, b = joints.body_a[members], joints.body_b[members]
-    held = np.unique(np.concatenate([a[moving[a]], b[moving[b]]]), return_counts=True)[1]
-    axes = turn_all(q_WB[joints.body_a[hinges]], joints.axis_A[hinges][:, :, None])[:, :, 0]
-    parallel = np.abs(axes @ axes[0]) > 1.0 - PARALLEL
-    in_plane = bool((joints.kind[hinges] == HINGE).all() and parallel.all())
-    return in_plane and len(held) >= LINKS and int(held.max()) == 2
+    if (joints.kind[members] == BALL).all():
+        yield members
+        return
+    n, a, b = len(moving), joints.body_a[members], joints.body_b[members]
+    ends, others = np.concatenate([a, b]), ~is_one_of(joints.kind[members], (BALL, HINGE))
+    held, elsewhere = np.bincount(ends, minlength=n), np.bincount(ends, np.tile(others, 2), n)
+    link = moving & (held == 2) & (elsewhere == 0)
+    both = link[a] & link[b]
+    rows = coo_array((np.ones(int(both.sum())), (a[both], b[both])), shape=(n, n))
+    _, row = connected_components(rows, directed=False)
+    for one in np.unique(row[link]):
+        of_rope = link & (row == one)
+        held_by = members[of_rope[a] | of_rope[b]]
+        if of_rope.sum() >= LINKS and in_plane(model, q_WB, held_by):
+            yield held_by
 
 
 def strung_joints(model: Model, q_WB: Array) -> NDArray[np.bool_]:
@@ -110,7 +126,9 @@ def strung_joints(model: Model, q_WB: Array) -> NDArray[np.bool_]:
     joints, kind = model.joints, model.bodies.kind
     found = is_one_of(joints.kind, (BALL, HINGE, UNIVERSAL))
     for members in coupled_joints(joints, kind, np.ones(len(found), bool)):
-        found[members] &= is_rope(model, q_WB, members)
+        found[members] = False
+        for rope in ropes(model, q_WB, members):
+            found[rope] = True
     return found
 
 

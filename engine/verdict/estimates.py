@@ -30,6 +30,7 @@ from cardan.engine.accounting.body_records import (
     PATH_L,
     PATH_V,
     RELEASES,
+    SPIN_AXIS,
     STOP_PHASE,
     SUM_L,
     SUM_V,
@@ -78,6 +79,8 @@ ERROR_OF_BOUNCES = 0.66
 # what compliant rows add to it: their dampers see the velocity before the kick; of what lies on
 # compliant contacts it is the whole error, of which 5 % is wrong, not the limit of other estimates
 ERROR_OF_SOFTNESS, CUSHIONED = 2.0, 1.2
+# what links that are slowed down miss of the phase, over what a step misses: (w h)^2/4
+ERROR_OF_LINKS = 6.0
 # time by which each release of static friction shifts what follows, over the step: the release is
 # late by half a step, and so the spring is longer and the next stick by twice as much
 ERROR_OF_RELEASES = 1.5
@@ -124,7 +127,21 @@ def least_moments(model: Model, kept: Array) -> Array:
     """(n,): what an error of L is divided by to be an angle: kg m^2, 1 where w itself is kept."""
     found = np.ones(len(kept))
     chosen = kept[:, KEEPS_L] == 1.0
-    found[chosen] = np.linalg.eigvalsh(model.bodies.inertia_B[chosen])[:, 0]
+    moments = np.linalg.eigvalsh(model.bodies.inertia_B[chosen])
+    # of links the middle one is that across their axis
+    found[chosen] = np.where(twists_freely(model, kept)[chosen], moments[:, 1], moments[:, 0])
+    return found
+
+
+def twists_freely(model: Model, kept: Array) -> NDArray[np.bool_]:
+    """(n,): bodies of revolution that ball joints hold, as the links of ropes: no equation has
+    their twist, and it is not seen."""
+    joints, n = model.joints, len(kept)
+    ends = np.concatenate([joints.body_a, joints.body_b])
+    others = np.tile(joints.kind != BALL, 2)
+    held, elsewhere = np.bincount(ends, minlength=n), np.bincount(ends, others, n)
+    round_bodies = kept[:, SPIN_AXIS : SPIN_AXIS + 3].any(axis=1)
+    found: NDArray[np.bool_] = round_bodies & (held[:n] > 0) & (elsewhere[:n] == 0)
     return found
 
 
@@ -253,6 +270,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     prescribe has no such error.
     """
     kept, h = variations(model, state), float(options.time_step)
+    slowed = state.link_inertia.any(axis=1)
     moving, lagging = model.bodies.kind == DYNAMIC, lagging_bodies(model, h)
     moving &= ~prescribed_bodies(model)
     if options.impact_time == ImpactTime.EXACT:
@@ -261,6 +279,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     factor = ERROR_OF_CHANGE * np.where(soft_bodies(model), ERROR_OF_SOFTNESS, 1.0)
     cushioned = cushioned_bodies(model)
     factor *= np.where(cushioned, CUSHIONED, 1.0)
+    factor *= np.where(slowed, ERROR_OF_LINKS, 1.0)
     factor *= ERROR_OF_ORBITS if has_orbits(model) else 1.0
     turning = scales(kept[:, LARGEST_L], kept[:, PATH_L], kept[:, SUM_L], h)
     # a body that stands on a drive settles, and an angle that matters moves its end by this share
@@ -278,11 +297,10 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     seen = np.where(shows_turns(model), np.minimum(h * kept[:, TURNED], 1.0), h * kept[:, TURNED])
     turned = np.where(turned > SMALL_TURN, ratio(turned, seen), 0.0)
     worst = np.maximum(worst, errors_of_spins(model, kept, h, int(state.step[0])))
-    given = driven_mechanisms(model)
-    settled, moments_of = (
-        settled_bodies(model, kept, int(state.step[0])),
-        least_moments(model, kept),
-    )
+    given, moments_of = driven_mechanisms(model), least_moments(model, kept)
+    settled = settled_bodies(model, kept, int(state.step[0]))
+    # links that are slowed down tremble; what counts is how far they turn
+    turning = np.where(slowed & twists_freely(model, kept), moments_of * seen, turning)
     for kicked, lagged, varied, known, scale, unit, least in (
         (SUM_V, MOST_LAGGED_V, MOST_VARIED_V, early, reaches(kept), 1.0, small * length),
         (SUM_L, MOST_LAGGED_L, MOST_VARIED_L, turned, turning, moments_of, SMALL_TURN),
