@@ -17,9 +17,10 @@ from benchmarks.trust.case import (
     joint,
     place,
     scene,
+    solved,
     turn,
 )
-from benchmarks.trust.mechanisms import along_x, rotor, solved
+from benchmarks.trust.mechanisms import along_x, rotor
 from benchmarks.trust.touching import box, sphere
 
 

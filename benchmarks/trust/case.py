@@ -156,12 +156,18 @@ def turn(name: str) -> Look:
     return look
 
 
-def by_equation(rate: Callable[[float, Array], Any], start: Sequence[float], end: float) -> Truth:
-    """The first coordinate of y' = rate(t, y), solved to 1e-10."""
+def solved(rate: Callable[[float, Array], Any], start: Sequence[float], end: float) -> Any:
+    """All coordinates of y' = rate(t, y) as a function of time, solved to 1e-10."""
     found = solve_ivp(
         rate, (0.0, end * 1.01), list(start), "DOP853", rtol=1e-10, atol=1e-12, dense_output=True
     )
-    return lambda t: [found.sol(t)[0]]
+    return found.sol
+
+
+def by_equation(rate: Callable[[float, Array], Any], start: Sequence[float], end: float) -> Truth:
+    """The first coordinate of y' = rate(t, y), solved to 1e-10."""
+    sol = solved(rate, start, end)
+    return lambda t: [sol(t)[0]]
 
 
 def looked(

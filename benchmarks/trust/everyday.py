@@ -18,8 +18,9 @@ from benchmarks.trust.case import (
     mass,
     place,
     scene,
+    solved,
 )
-from benchmarks.trust.mechanisms import along_x, solved
+from benchmarks.trust.mechanisms import along_x
 from benchmarks.trust.touching import box, sphere
 
 

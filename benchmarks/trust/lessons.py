@@ -18,10 +18,11 @@ from benchmarks.trust.case import (
     mass,
     place,
     scene,
+    solved,
     turn,
 )
 from benchmarks.trust.further import LYING
-from benchmarks.trust.mechanisms import along_x, rotor, solved
+from benchmarks.trust.mechanisms import along_x, rotor
 from benchmarks.trust.strangers import about_y, series
 from benchmarks.trust.touching import box, sphere
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from benchmarks.trust.case import (
     Case,
@@ -19,16 +17,9 @@ from benchmarks.trust.case import (
     mass,
     place,
     scene,
+    solved,
     turn,
 )
-
-
-def solved(rate, start: Sequence[float], end: float):
-    """All coordinates of y' = rate(t, y) as a function of time, solved to 1e-10."""
-    found = solve_ivp(
-        rate, (0.0, end * 1.01), list(start), "DOP853", rtol=1e-10, atol=1e-12, dense_output=True
-    )
-    return found.sol
 
 
 def rotor(name: str, inertia: float, m: float = 1.0, **more) -> Document:

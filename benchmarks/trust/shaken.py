@@ -16,9 +16,10 @@ from benchmarks.trust.case import (
     joint,
     mass,
     scene,
+    solved,
     turn,
 )
-from benchmarks.trust.mechanisms import along_x, rotor, solved
+from benchmarks.trust.mechanisms import along_x, rotor
 
 
 @family([(0.01, 0.001), (0.1, 0.01), (0.3, 0.02)])

@@ -16,9 +16,10 @@ from benchmarks.trust.case import (
     mass,
     place,
     scene,
+    solved,
     turn,
 )
-from benchmarks.trust.mechanisms import rotor, solved
+from benchmarks.trust.mechanisms import rotor
 
 
 @family(

@@ -19,9 +19,10 @@ from benchmarks.trust.case import (
     joint,
     place,
     scene,
+    solved,
     turn,
 )
-from benchmarks.trust.mechanisms import rotor, solved
+from benchmarks.trust.mechanisms import rotor
 from benchmarks.trust.smooth import double_truth, two_links
 from benchmarks.trust.strangers import about_y
 

@@ -16,9 +16,10 @@ from benchmarks.trust.case import (
     joint,
     mass,
     scene,
+    solved,
     turn,
 )
-from benchmarks.trust.mechanisms import rotor, solved
+from benchmarks.trust.mechanisms import rotor
 from benchmarks.trust.strangers import series
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +29,19 @@ LINKS = 5
 PARALLEL = 1e-9
 
 
-def loop_sets(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.int64]:
+def loop_sets(
+    joints: Joints, kind: NDArray[np.int64], sets: Sequence[NDArray[np.int64]]
+) -> NDArray[np.int64]:
     """(j,) the first joint of the set of each joint that may be part of a loop, NO_LOOP of others.
 
     Joints on the way to a body that nothing else holds are in no loop. Of soft ones, and of sets
     that are too large, reactions are not least: LARGE. What does not move is one with the world,
     and couples no sets.
+
+    sets: of all joints, rigid or not (coupled_joints)
     """
     found = np.full(len(joints.kind), NO_LOOP, np.int64)
-    for members in coupled_joints(joints, kind, np.ones(len(found), bool)):
+    for members in sets:
         found[members] = LARGE
     for members in coupled_joints(joints, kind, joints.cfm == 0.0):
         breaks = np.isfinite(joints.breaking_force[members]).any()
@@ -121,11 +125,15 @@ def ropes(model: Model, q_WB: Array, members: NDArray[np.int64]) -> Iterator[NDA
             yield held_by
 
 
-def strung_joints(model: Model, q_WB: Array) -> NDArray[np.bool_]:
-    """(j,): joints that let two points coincide and their bodies turn; in loops those of ropes."""
-    joints, kind = model.joints, model.bodies.kind
-    found = is_one_of(joints.kind, (BALL, HINGE, UNIVERSAL))
-    for members in coupled_joints(joints, kind, np.ones(len(found), bool)):
+def strung_joints(
+    model: Model, q_WB: Array, sets: Sequence[NDArray[np.int64]]
+) -> NDArray[np.bool_]:
+    """(j,): joints that let two points coincide and their bodies turn; in loops those of ropes.
+
+    sets: of all joints that form loops together
+    """
+    found = is_one_of(model.joints.kind, (BALL, HINGE, UNIVERSAL))
+    for members in sets:
         found[members] = False
         for rope in ropes(model, q_WB, members):
             found[rope] = True
@@ -134,10 +142,12 @@ def strung_joints(model: Model, q_WB: Array) -> NDArray[np.bool_]:
 
 def write_loops(model: Model, p_WB: Array, q_WB: Array) -> None:
     """Write the sets of loop joints, the length of their reactions, and what is strung."""
-    model.joints.loop[:] = loop_sets(model.joints, model.bodies.kind)
-    model.joints.strung[:] = strung_joints(model, q_WB)
-    if (model.joints.loop >= 0).any():
-        model.joints.reaction_length[:] = reaction_length(model, p_WB)
+    joints, kind = model.joints, model.bodies.kind
+    sets = coupled_joints(joints, kind, np.ones(len(joints.kind), bool))
+    joints.loop[:] = loop_sets(joints, kind, sets)
+    joints.strung[:] = strung_joints(model, q_WB, sets)
+    if (joints.loop >= 0).any():
+        joints.reaction_length[:] = reaction_length(model, p_WB)
 
 
 def reaction_length(model: Model, p_WB: Array) -> float:

@@ -173,16 +173,30 @@ def looked_at(state: State) -> list[Array]:
     return [*coordinates, state.p_WB, state.q_WB, state.v_WB_W, state.w_WB_W]
 
 
+def kept(state: State) -> list[Array]:
+    """Copies of what evaluations write."""
+    return [array.copy() for array in looked_at(state)]
+
+
+def put_back(state: State, before: list[Array]) -> None:
+    """Undo what evaluations wrote."""
+    for array, copy in zip(looked_at(state), before, strict=True):
+        array[...] = copy
+
+
+def start_of(state: State) -> Array:
+    """(2 v + 8,): rates and quadratures of the present state, in its own chart."""
+    return np.concatenate([np.zeros(len(state.tree_qd)), state.tree_qd, np.zeros(N_QUADRATURES)])
+
+
 def leave_joint_forces(world: World, handle: World) -> None:
     """Write the forces of joints that the present motion needs, as a step leaves them; the state
     keeps its bits."""
-    state, now, v = world.state, float(world.state.time[0]), len(world.state.tree_qd)
-    kept = [array.copy() for array in looked_at(state)]
-    x = np.concatenate([np.zeros(v), state.tree_qd, np.zeros(N_QUADRATURES)])
+    state, now, x = world.state, float(world.state.time[0]), start_of(world.state)
+    before = kept(state)
     smooth_rates(handle, state.tree_q.copy(), now, x, np.zeros(len(x)))
     write_smooth_forces_of_joints(handle, now, np.zeros(N_QUADRATURES))
-    for array, copy in zip(looked_at(state), kept, strict=True):
-        array[...] = copy
+    put_back(state, before)
 
 
 def run_smooth(
@@ -199,11 +213,8 @@ def run_smooth(
     state, advance, h = world.state, stepper(world.options), world.options.time_step
     begin_smooth(handle)
     v = len(state.tree_qd)
-    tried = looked_at(state)
     for done in range(n):
-        before = [array.copy() for array in tried]
-        base = state.tree_q.copy()
-        x = np.concatenate([np.zeros(v), state.tree_qd, np.zeros(N_QUADRATURES)])
+        before, base, x = kept(state), state.tree_q.copy(), start_of(state)
 
         def look(t: float, x: Array, base: Array = base) -> tuple[Array, bool]:
             out = np.zeros(len(x))
@@ -218,8 +229,8 @@ def run_smooth(
             with np.errstate(over="ignore", invalid="ignore"):
                 end = advance(guarded(field, should_stop), float(state.time[0]), x, h)
         except (WorkLimit, Interrupted) as stopped:
-            for array, copy in zip(tried, before, strict=True):
-                array[...] = copy
+            put_back(state, before)
+            leave_joint_forces(world, handle)
             gave_up = isinstance(stopped, WorkLimit)
             return SmoothRun(done, interrupted=not gave_up, gave_up=gave_up)
         end_smooth(handle, base, end)

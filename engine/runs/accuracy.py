@@ -49,7 +49,7 @@ SPARED = 24
 EXACT_TOLERANCE, EXACT_SWEEPS = 1e-10, 2000
 # share of what is asked for that the usual solution may differ from it
 SOLVED = 0.1
-# methods that sweep until little changes; the others solve to rounding
+# methods that solve to rounding; the others sweep until little changes
 DIRECT = (SolverMethod.PIVOTING, SolverMethod.ELIMINATION, SolverMethod.LEMKE)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.rotations import turned_apart
+from cardan.engine.outputs.reports import joint_forces
 from cardan.engine.runs.own_motions import Motions, largest_share, lengths
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_with
@@ -70,10 +71,8 @@ class Stopped(Exception):  # noqa: N818 - it is no error
 
 def forces_of_joints(simulation: Simulation) -> Array:
     """(j, 3) N: force of each joint on its child in the last step, in W."""
-    table = simulation.joint_table()
-    # one row for each coordinate of a joint, with the same force
-    table = table[np.unique(table["joint"], return_index=True)[1]]
-    return np.stack([table[name] for name in ("fx", "fy", "fz")], axis=1)
+    reaction, _ = joint_forces(simulation.world, simulation._handle)
+    return reaction[:, :3]
 
 
 def track(

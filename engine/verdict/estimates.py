@@ -123,13 +123,14 @@ def swings(kicked: Array, largest_square: Array) -> Array:
     return ratio(kicked, 2.0 * np.sqrt(largest_square))
 
 
-def least_moments(model: Model, kept: Array) -> Array:
-    """(n,): what an error of L is divided by to be an angle: kg m^2, 1 where w itself is kept."""
+def least_moments(model: Model, kept: Array, links: NDArray[np.bool_]) -> Array:
+    """(n,): what an error of L is divided by to be an angle: kg m^2, 1 where w itself is kept; of
+    links (twists_freely) the moment across their axis."""
     found = np.ones(len(kept))
     chosen = kept[:, KEEPS_L] == 1.0
     moments = np.linalg.eigvalsh(model.bodies.inertia_B[chosen])
-    # of links the middle one is that across their axis
-    found[chosen] = np.where(twists_freely(model, kept)[chosen], moments[:, 1], moments[:, 0])
+    # two of a body of revolution are across its axis: the middle one is
+    found[chosen] = np.where(links[chosen], moments[:, 1], moments[:, 0])
     return found
 
 
@@ -297,10 +298,11 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     seen = np.where(shows_turns(model), np.minimum(h * kept[:, TURNED], 1.0), h * kept[:, TURNED])
     turned = np.where(turned > SMALL_TURN, ratio(turned, seen), 0.0)
     worst = np.maximum(worst, errors_of_spins(model, kept, h, int(state.step[0])))
-    given, moments_of = driven_mechanisms(model), least_moments(model, kept)
+    given, links = driven_mechanisms(model), twists_freely(model, kept)
+    moments_of = least_moments(model, kept, links)
     settled = settled_bodies(model, kept, int(state.step[0]))
     # links that are slowed down tremble; what counts is how far they turn
-    turning = np.where(slowed & twists_freely(model, kept), moments_of * seen, turning)
+    turning = np.where(slowed & links, moments_of * seen, turning)
     for kicked, lagged, varied, known, scale, unit, least in (
         (SUM_V, MOST_LAGGED_V, MOST_VARIED_V, early, reaches(kept), 1.0, small * length),
         (SUM_L, MOST_LAGGED_L, MOST_VARIED_L, turned, turning, moments_of, SMALL_TURN),

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
+from benchmarks.trust.case import solved
 from cardan.engine import SceneError, Simulation, choose, preview, run
 from cardan.schemas import SceneInvalid, load_scene, scene_hash
 from cardan.schemas.summary import Summary
@@ -222,15 +222,7 @@ def test_forces_of_joints_are_within_their_tolerance(named):
     assert found.reaction_error is not None
     assert found.reaction_error <= 0.05
     joints = recording.tables()["joints"]
-    swing = solve_ivp(
-        lambda _, y: [y[1], 9.81 * np.cos(y[0])],
-        (0.0, 1.0),
-        [0.0, 0.0],
-        "DOP853",
-        rtol=1e-11,
-        atol=1e-12,
-        dense_output=True,
-    ).sol
+    swing = solved(lambda _, y: [y[1], 9.81 * np.cos(y[0])], [0.0, 0.0], 1.0)
     angle = swing(joints["force_time"])[0]
     place = np.stack([np.cos(angle), 0.0 * angle, -np.sin(angle)], axis=1)
     force = np.stack([joints[name] for name in ("fx", "fy", "fz")], axis=1)
@@ -240,7 +232,7 @@ def test_forces_of_joints_are_within_their_tolerance(named):
 
 
 def heap(**simulation):
-    """A tower of six boxes with a heavy one on top, pushed by a fast ball."""
+    """A tower of six boxes, the heaviest on top."""
     material = {"wood": {"friction": 0.5}}
     bodies = [ground(material="wood")]
     for k in range(6):
