@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.components import components
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.memoised import memoised
@@ -64,9 +63,7 @@ def _closes_loops(
     n = len(kind)
     node = np.where(kind == DYNAMIC, np.arange(n), n - 1)
     a, b = node[body_a], node[body_b]
-    graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
-    parts, _ = connected_components(graph, directed=False)
-    return len(a) > n - parts
+    return len(a) > n - (int(components(n, a, b).max()) + 1)
 
 
 def coupled_joints(
@@ -85,8 +82,7 @@ def coupled_joints(
             break
         kept &= ~loose
     both = kept & moving[a] & moving[b]
-    links = coo_array((np.ones(int(both.sum())), (a[both], b[both])), shape=(n, n))
-    _, part = connected_components(links, directed=False)
+    part = components(n, a[both], b[both])
     of_joint = np.where(moving[a], part[a], part[b])
     sets = [np.flatnonzero(kept & (of_joint == one)) for one in np.unique(of_joint[kept])]
     return [members for members in sets if len(members) > 1]
@@ -116,8 +112,7 @@ def ropes(model: Model, q_WB: Array, members: NDArray[np.int64]) -> Iterator[NDA
     held, elsewhere = np.bincount(ends, minlength=n), np.bincount(ends, np.tile(others, 2), n)
     link = moving & (held == 2) & (elsewhere == 0)
     both = link[a] & link[b]
-    rows = coo_array((np.ones(int(both.sum())), (a[both], b[both])), shape=(n, n))
-    _, row = connected_components(rows, directed=False)
+    row = components(n, a[both], b[both])
     for one in np.unique(row[link]):
         of_rope = link & (row == one)
         held_by = members[of_rope[a] | of_rope[b]]

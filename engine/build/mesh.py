@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.components import components
 from cardan.engine.build.facets import find_curvatures
 from cardan.engine.build.mesh_tree import build_tree
 from cardan.engine.world.model import (
@@ -118,8 +117,7 @@ def find_regions(normals: Floats, neighbours: Ints) -> Ints:
     other = neighbours[t, k]
     apart = np.linalg.norm(normals[t] - normals[other], axis=1)
     t, other = t[apart <= FLAT], other[apart <= FLAT]
-    graph = coo_array((np.ones(len(t)), (t, other)), shape=(len(normals), len(normals)))
-    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+    return components(len(normals), t, other)
 
 
 def find_rings(faces: Ints, n_vertices: int) -> tuple[Ints, Ints]:

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.components import components
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.memoised import memoised
 from cardan.engine.constraints.joints.coordinates import n_coordinates
@@ -57,11 +56,7 @@ def sets_of_bodies(joints: Joints | Structure, moving: NDArray[np.bool_]) -> NDA
     """(n,): the number of the set of moving bodies that joints connect, for each body."""
     n = len(moving)
     inner = moving[joints.body_a] & moving[joints.body_b]
-    ones = np.ones(int(inner.sum()))
-    graph = coo_array((ones, (joints.body_a[inner], joints.body_b[inner])), shape=(n, n))
-    _, part = connected_components(graph, directed=False)
-    found: NDArray[np.int64] = part.astype(np.int64)
-    return found
+    return components(n, joints.body_a[inner], joints.body_b[inner])
 
 
 def prescribed_bodies(model: Model) -> NDArray[np.bool_]:

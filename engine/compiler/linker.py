@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -314,6 +315,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
     def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
         """Compile nothing yet; `options` are Numba's target options."""
         Defined.count += 1
+        # Numba asks for it twice, and finding it is a tenth of an import of the engine
+        py_func.__signature__ = inspect.signature(py_func)  # type: ignore[attr-defined]
         super().__init__(py_func, targetoptions=options, pipeline_class=EntryPointCompiler)
         self._cache = MachineCodeStore(py_func)
         # what other kernels call instead where an argument is lanes (lanes.py)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
 from cardan.engine.world.problem import FRICTION_CONE, FRICTION_POLYGON, Problem
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -102,6 +104,9 @@ def implied_by_bodies(part: Problem, lo: Array, hi: Array) -> Flags:
 
     lo, hi (n,)  N s or N m s   bounds of each row
     """
+    import scipy.sparse  # slow to load, and rarely needed
+    import scipy.sparse.csgraph
+
     n, n_sums = len(lo), max(1, int(part.count[2]))
     if n == 0:
         return np.zeros(0, bool)
@@ -127,6 +132,8 @@ def implied_by_bodies(part: Problem, lo: Array, hi: Array) -> Flags:
 
 def _scaled_by_masses(part: Problem, n: int) -> scipy.sparse.csr_array:
     """J M^(-1/2) of n rows, (n, 6 bodies)."""
+    import scipy.sparse
+
     bodies = len(part.inverse_mass)
     turning = part.inverse_inertia[:bodies]
     # before the first step inertia is not written yet

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.components import components
 from cardan.engine.build.limits import LARGEST_TURN, body_lengths, can_touch
 from cardan.engine.build.loops import closes_loops
 from cardan.engine.build.options import with_options
@@ -224,9 +223,7 @@ def loose_bodies(simulation: Simulation) -> list[str]:
     first = np.concatenate([model.joints.body_a, model.forces.body_a, fixed])
     second = np.concatenate([model.joints.body_b, model.forces.body_b, np.full(len(fixed), world)])
     linked = (first >= 0) & (second >= 0)
-    ones = np.ones(int(linked.sum()))
-    graph = coo_array((ones, (first[linked], second[linked])), shape=(n, n))
-    _, part = connected_components(graph, directed=False)
+    part = components(n, first[linked], second[linked])
     return [name for i, name in enumerate(simulation.body_names) if part[i] != part[world]]
 
 

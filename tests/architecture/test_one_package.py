@@ -58,6 +58,14 @@ def test_the_package_alone_loads_nothing() -> None:
     assert python(code).strip() == "['cardan']"
 
 
+def test_the_engine_loads_nothing_of_scipy() -> None:
+    # Numba looks for its version
+    code = "import sys, cardan.engine; print([name for name in sys.modules if 'scipy.' in name])"
+    loaded = ast.literal_eval(python(code))
+    heavy = ("scipy.sparse", "scipy.linalg", "scipy.spatial", "scipy.optimize", "scipy.interpolate")
+    assert [name for name in loaded if name.startswith(heavy)] == []
+
+
 def test_every_public_name_is_there_for_interpreter_and_type_checker() -> None:
     tree = tree_of(Path(".package/cardan/__init__.py"))
     typed = {
