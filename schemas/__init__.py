@@ -3,7 +3,7 @@
 if __name__ != "cardan.schemas":
     raise ImportError("import cardan.schemas: `schemas` would be a second copy of it")
 
-from cardan.schemas.error import Fault, Problem, SceneInvalid
+from cardan.schemas.error import Fault, Problem, SceneInvalid, gathered
 from cardan.schemas.limits import Limits, SceneCounts, count_scene
 from cardan.schemas.load import load_scene
 from cardan.schemas.parse import parse_json
@@ -21,6 +21,7 @@ __all__ = [
     "SceneInvalid",
     "apply_overrides",
     "count_scene",
+    "gathered",
     "load_scene",
     "parse_json",
     "scene_hash",

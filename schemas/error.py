@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -35,6 +36,25 @@ class Fault(Base):
     """What to do about it."""
 
 
+def gathered(faults: Iterable[Fault]) -> list[tuple[str, Fault]]:
+    """Faults that say the same, once each: where they are in words, and the first of them.
+
+    A program that writes a field wrong does so for every body.
+    """
+    places: dict[tuple[str, str | None], list[Fault]] = {}
+    for fault in faults:
+        places.setdefault((fault.message, fault.hint), []).append(fault)
+    return [(_where(same), same[0]) for same in places.values()]
+
+
+def _where(same: list[Fault]) -> str:
+    """The first place of faults, how many more there are, and the last."""
+    first, last = (fault.pointer or "/" for fault in (same[0], same[-1]))
+    if len(same) == 1:
+        return first
+    return f"{first} and {len(same) - 1} more, the last {last}"
+
+
 class SceneInvalid(ValueError):  # noqa: N818 - the name says what the scene is
     """A scene has faults. `errors` holds all of them, in order of the document's parts."""
 
@@ -45,7 +65,7 @@ class SceneInvalid(ValueError):  # noqa: N818 - the name says what the scene is
             rest = Fault(pointer="", code="more_faults", message=f"{more} more faults follow.")
             errors = [*errors[:MAX_FAULTS], rest]
         self.errors = errors
-        super().__init__("\n".join(f"{fault.pointer or '/'}: {fault.message}" for fault in errors))
+        super().__init__("\n".join(f"{place}: {one.message}" for place, one in gathered(errors)))
 
 
 class Problem(Base):

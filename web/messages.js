@@ -8,6 +8,7 @@ import { signs } from "./format.js";
 
 const NOTE_MS = 4000;
 const MAX_SHOWN = 4;
+const MAX_FAULTS = 8;
 /** Problems of a service that is away: one message for all of them, which goes when it is back. */
 const AWAY = new Set(["not_connected", "connection_lost", "unreachable"]);
 
@@ -26,17 +27,37 @@ export function describeFault(fault, place = fault.pointer || "/") {
 }
 
 /**
+ * Faults that say the same, once each: a program that writes a field wrong does so for every body.
+ *
+ * @param {Fault[]} faults @returns {{fault: Fault, place: string}[]}
+ */
+export function gathered(faults) {
+  /** @type {Map<string, Fault[]>} */
+  const alike = new Map();
+  for (const fault of faults) {
+    const said = JSON.stringify([fault.message, fault.hint ?? null]);
+    alike.set(said, [...(alike.get(said) ?? []), fault]);
+  }
+  return [...alike.values()].map((same) => {
+    const [first, last] = [same[0], same[same.length - 1]].map(({ pointer }) => pointer || "/");
+    return { fault: same[0], place: same.length === 1 ? first : `${first} and ${same.length - 1} more, the last ${last}` };
+  });
+}
+
+/**
  * @param {Problem} problem stays until it is dismissed
  * @param {{label: string, run: () => unknown} | null} [way] what a person can do about it
  */
 export function showProblem(problem, way = null) {
-  const faults = (problem.errors ?? []).slice(0, 8);
+  const faults = gathered(problem.errors ?? []);
+  const unseen = faults.length - MAX_FAULTS;
   const facts = [problem.code, problem.request_id && `request ${problem.request_id}`, problem.retryable && "trying again may help"].filter(Boolean);
   const box = make("div", { class: "message", "data-about": AWAY.has(problem.code ?? "") ? "away" : problem.detail || problem.title },
     make("b", {}, problem.title),
     dismiss(() => box.remove()),
     ...(problem.detail ? [make("p", {}, signs(problem.detail))] : []),
-    ...(faults.length ? [make("ul", {}, ...faults.map((fault) => make("li", {}, ...describeFault(fault))))] : []),
+    ...(faults.length ? [make("ul", {}, ...faults.slice(0, MAX_FAULTS).map(({ fault, place }) => make("li", {}, ...describeFault(fault, place))))] : []),
+    ...(unseen > 0 ? [make("p", {}, `and ${unseen} more`)] : []),
     ...(facts.length ? [make("p", {}, facts.join(" · "))] : []),
     ...(way ? [make("button", { type: "button", class: "way primary", onclick: () => (box.remove(), way.run()) }, way.label)] : []));
   add(box);

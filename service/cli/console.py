@@ -59,11 +59,12 @@ def stop_with_faults(faults: Iterable[Any], *, as_json: bool = False) -> NoRetur
 
 
 def print_faults(faults: Iterable[Fault], kind: str, colour: str) -> None:
-    """One block per fault: pointer, what is wrong, what to do."""
+    """One block for faults that say the same: where, what is wrong, what to do."""
+    from cardan.schemas import gathered
+
     console = err()
-    for fault in faults:
-        place = _plain(fault.pointer or "/")
-        console.print(f"[{colour}]{kind}[/] [bold]{place}[/]: {_plain(fault.message)}")
+    for place, fault in gathered(faults):
+        console.print(f"[{colour}]{kind}[/] [bold]{_plain(place)}[/]: {_plain(fault.message)}")
         if fault.hint:
             console.print(f"      {_plain(fault.hint)}", style="dim")
 

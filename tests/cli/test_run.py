@@ -5,6 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from cardan.schemas import SceneInvalid, load_scene
 from cardan.service.recordings.folder import load
 from cardan.service.recordings.tables import to_numpy
 from tests.cli.conftest import SCENE
@@ -117,6 +118,21 @@ def test_all_faults_are_printed_with_pointers(cardan):
         assert pointer in result.stderr
     listed = json.loads(cardan("run", "-", "--json", text=json.dumps(scene)).stdout)
     assert len(listed["errors"]) == 3
+
+
+def test_a_fault_of_every_body_is_said_once(cardan):
+    bodies = [{"name": f"b{i}", "mass": 1.0, "velocity": [1, 0, 0]} for i in range(200)]
+    text = json.dumps({"bodies": [*bodies, {"name": "last", "mass": -1.0}]})
+    result = cardan("run", "-", text=text)
+    assert result.stderr.count("Unknown field `velocity`") == 1
+    assert "/bodies/0/velocity and 199 more, the last /bodies/199/velocity" in result.stderr
+    assert "/bodies/200/mass" in result.stderr
+    assert "201 faults" in result.stderr
+    listed = json.loads(cardan("run", "-", "--json", text=text).stdout)
+    assert len(listed["errors"]) == 201
+    with pytest.raises(SceneInvalid) as refused:
+        load_scene(text)
+    assert len(str(refused.value).splitlines()) == 2
 
 
 def test_what_only_the_engine_finds_ends_with_2(cardan):
