@@ -24,7 +24,7 @@ from cardan.engine.trees import batches, subspaces
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.tree import NODE_BALL, NODE_FREE, TreeWork
-from cardan.schemas import Fault, Scene, SceneInvalid
+from cardan.schemas import Fault, GivenScene, SceneInvalid, scene_of
 
 Array = NDArray[np.float64]
 
@@ -52,9 +52,9 @@ class Dynamics:
     inverse and forward dynamics raise SceneError, since the tree alone does not determine them.
     """
 
-    def __init__(self, scene: Scene) -> None:
-        """Build the tree; raises SceneError with every fault."""
-        built = build(scene)
+    def __init__(self, scene: GivenScene) -> None:
+        """Build the tree of a scene, loaded or a document; raises SceneInvalid or SceneError."""
+        built = build(scene := scene_of(scene))
         model = built.model
         self.body_names, self.joint_names = built.body_names, built.joint_names
         start = Start(built.zero.p.copy(), built.zero.q.copy())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from operator import is_
+from operator import index, is_
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ from cardan.engine.world.report import (
 from cardan.engine.world.state import VELOCITIES_SET
 from cardan.engine.world.triggers import FIRED_TIME
 from cardan.engine.world.world import World
-from cardan.schemas import Scene, scene_hash
+from cardan.schemas import GivenScene, Scene, scene_hash, scene_of
 from cardan.schemas.action import (
     Action,
     AppearAction,
@@ -79,10 +79,10 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
     Arrays over bodies have the order of the scene and include bodies that do not move.
     """
 
-    def __init__(self, scene: Scene) -> None:
-        """Build the scene; raises SceneError with every fault."""
+    def __init__(self, scene: GivenScene) -> None:
+        """Build a scene, loaded or a document; raises SceneInvalid or SceneError, every fault."""
         began = time.perf_counter()
-        built = build(scene)
+        built = build(scene := scene_of(scene))
         self._built, self._zero = built, built.zero
         self.body_names, self.joint_names = built.body_names, built.joint_names
         self.trigger_names = tuple(trigger.name for trigger in scene.triggers)
@@ -216,13 +216,13 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         return int(self.state.step[0])
 
     def advance(self, n: int = 1, should_stop: Callable[[], bool] | None = None) -> int:
-        """Do up to n steps; returns how many were done.
+        """Do up to n steps, a whole number; returns how many were done.
 
         Fewer only when a value stopped being finite or a step needs too much work (`failure` then
         says which), or when should_stop() returned True: integrators of smooth motion ask about
         twenty times a second of work, also inside a step; the state is that after a whole step.
         """
-        if self.failure is not None or n <= 0:
+        if self.failure is not None or (n := index(n)) <= 0:
             return 0
         begin_timing(self.report, n)
         self.sampler.begin_timing()

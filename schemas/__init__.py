@@ -5,7 +5,7 @@ if __name__ != "cardan.schemas":
 
 from cardan.schemas.error import Fault, Problem, SceneInvalid, gathered
 from cardan.schemas.limits import Limits, SceneCounts, count_scene
-from cardan.schemas.load import load_scene
+from cardan.schemas.load import GivenScene, load_scene, scene_of
 from cardan.schemas.parse import parse_json
 from cardan.schemas.pointer import apply_overrides
 from cardan.schemas.scene import Scene
@@ -14,6 +14,7 @@ from cardan.schemas.scene_warnings import scene_warnings
 
 __all__ = [
     "Fault",
+    "GivenScene",
     "Limits",
     "Problem",
     "Scene",
@@ -25,5 +26,6 @@ __all__ = [
     "load_scene",
     "parse_json",
     "scene_hash",
+    "scene_of",
     "scene_warnings",
 ]

@@ -65,7 +65,11 @@ class SceneInvalid(ValueError):  # noqa: N818 - the name says what the scene is
             rest = Fault(pointer="", code="more_faults", message=f"{more} more faults follow.")
             errors = [*errors[:MAX_FAULTS], rest]
         self.errors = errors
-        super().__init__("\n".join(f"{place}: {one.message}" for place, one in gathered(errors)))
+        lines = [
+            " ".join(filter(None, [f"{place}:", one.message, one.hint]))
+            for place, one in gathered(errors)
+        ]
+        super().__init__("\n".join(lines))
 
 
 class Problem(Base):

@@ -1,5 +1,6 @@
 """The door for scenes: JSON in, a scene or every fault out."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +12,16 @@ from cardan.schemas.limits import Limits, count_scene, run_faults, size_faults
 from cardan.schemas.parse import duplicate_keys, read_json
 from cardan.schemas.scene import Scene
 from cardan.schemas.translate import translate
+
+GivenScene = Scene | Mapping[str, Any] | str | bytes
+"""A scene that was loaded, its document, or the document as JSON text."""
+
+
+def scene_of(given: GivenScene, limits: Limits | None = None) -> Scene:
+    """The scene that is given, loaded if it is not yet. Raises SceneInvalid."""
+    if isinstance(given, Scene):
+        return given
+    return load_scene(dict(given) if isinstance(given, Mapping) else given, limits)
 
 
 def load_scene(data: dict[str, Any] | str | bytes, limits: Limits | None = None) -> Scene:

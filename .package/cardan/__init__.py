@@ -108,5 +108,5 @@ if not TYPE_CHECKING:  # a type checker would take any name for a public one
 
 
 def __dir__() -> list[str]:
-    """Names of the package, loaded or not."""
-    return sorted({*globals(), *_MODULE_OF})
+    """Public names, loaded or not."""
+    return sorted({"__version__", *_MODULE_OF})

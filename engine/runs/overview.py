@@ -23,7 +23,7 @@ from cardan.engine.outputs.reports import REACTION_FIELDS
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.model import CYLINDRICAL, DISTANCE, DYNAMIC, HINGE2, PLANAR, SLIDER, Model
 from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, SLOT_LOWER, Rows
-from cardan.schemas import Scene
+from cardan.schemas import GivenScene, Scene, scene_of
 
 Array = NDArray[np.float64]
 
@@ -43,12 +43,12 @@ IGNORE = "ignore_initial_overlaps"
 SPRING_TURN = 0.2
 
 
-def preview(scene: Scene, simulation: Simulation | None = None) -> dict[str, Any]:
+def preview(scene: GivenScene, simulation: Simulation | None = None) -> dict[str, Any]:
     """Look at a scene at its start; `simulation`: of it with its options, before its first step.
 
-    Returns the keys of schemas.api.ScenePreview. Raises SceneError with every fault.
+    Returns the keys of schemas.api.ScenePreview. Raises SceneInvalid or SceneError.
     """
-    scene = with_options(scene)
+    scene = with_options(scene_of(scene))
     simulation = simulation or Simulation(scene)
     found = overlaps_of(simulation)
     return {

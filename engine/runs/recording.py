@@ -30,7 +30,7 @@ from cardan.engine.simulation import Simulation
 from cardan.engine.world.options import Integrator, SolverMethod
 from cardan.engine.world.report import N_PHASES, STOP_REASONS
 from cardan.engine.world.samples import N_CONTACTS
-from cardan.schemas import Scene
+from cardan.schemas import GivenScene, scene_of
 
 Table = dict[str, NDArray[Any]]
 
@@ -57,8 +57,9 @@ CHUNK_S = 0.1
 STOPPED = "The run was stopped on request."
 
 
-def recording_steps(scene: Scene) -> NDArray[np.int64]:
+def recording_steps(scene: GivenScene) -> NDArray[np.int64]:
     """Steps that are recorded: 0, every `record.every` or nearest to `rate`, and the last."""
+    scene = scene_of(scene)
     total = max(1, round(scene.simulation.duration / scene.simulation.dt))
     if scene.record.rate is None:
         steps = np.arange(0, total + 1, scene.record.every, dtype=np.int64)
@@ -299,7 +300,7 @@ class Recording:
 
 
 def run(
-    scene: Scene,
+    scene: GivenScene,
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Recording, dict[str, Any]]:
@@ -308,8 +309,9 @@ def run(
     progress(step, total) and should_stop() are called about ten times per second of work.
     With `simulation.accuracy` trial runs come first, during which the step is 0; with
     `simulation.verify` runs with smaller steps follow, whose share that is done it tells once more.
-    Returns the recording and the summary. Raises SceneError.
+    Returns the recording and the summary. Raises SceneInvalid, SceneError.
     """
+    scene = scene_of(scene)
     chosen = None
     if scene.simulation.accuracy is not None:
         chosen = choose(scene, (lambda _: progress(0, 1)) if progress else None, should_stop)

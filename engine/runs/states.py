@@ -30,11 +30,11 @@ from cardan.engine.runs.state_arrays import (
     spread,
     with_unit_quaternions,
 )
-from cardan.engine.runs.variants import column, scene_of, unit_of, value_of
+from cardan.engine.runs.variants import column, unit_of, value_of
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.lanes import LaneWorld, WorldRuns
 from cardan.engine.world.model import MOTOR_NONE
-from cardan.schemas import Limits, Scene
+from cardan.schemas import GivenScene, Limits, Scene, scene_of
 
 # worlds of one call of a kernel: an interrupt waits for them
 CHUNK = 256
@@ -79,7 +79,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def rollout_states(
-    scene: Scene | Mapping[str, Any] | str | bytes,
+    scene: GivenScene,
     q: ArrayLike | None = None,
     qd: ArrayLike | None = None,
     controls: ArrayLike | None = None,

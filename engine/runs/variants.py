@@ -19,7 +19,7 @@ from cardan.engine.runs.side_by_side import (
     may_be_side_by_side,
 )
 from cardan.engine.simulation import Simulation
-from cardan.schemas import Limits, Scene, apply_overrides, load_scene
+from cardan.schemas import GivenScene, Limits, Scene, apply_overrides, load_scene
 
 Overrides = Mapping[str, Any]
 Variations = Sequence[Overrides] | Mapping[str, ArrayLike]
@@ -34,13 +34,6 @@ METRICS = (
 )
 
 
-def scene_of(given: Scene | Mapping[str, Any] | str | bytes, limits: Limits | None) -> Scene:
-    """The scene that is given, as a document, JSON text, or loaded. Raises SceneInvalid."""
-    if isinstance(given, Scene):
-        return given
-    return load_scene(given if isinstance(given, str | bytes) else dict(given), limits)
-
-
 class Variants:
     """Simulations of one scene with other values at JSON Pointers.
 
@@ -49,9 +42,7 @@ class Variants:
     and `builds` counts it. Either way its bits are those of the variant alone.
     """
 
-    def __init__(
-        self, scene: Scene | Mapping[str, Any] | str | bytes, limits: Limits | None = None
-    ):
+    def __init__(self, scene: GivenScene, limits: Limits | None = None):
         """The base scene: its document, as an object or JSON text, or a scene that was loaded."""
         if isinstance(scene, Scene):
             self._document: Any = scene.model_dump(mode="json", exclude_unset=True)
@@ -101,7 +92,7 @@ class Rollout:
 
 
 def rollout(
-    scene: Scene | Mapping[str, Any] | str | bytes,
+    scene: GivenScene,
     variations: Variations,
     metrics: Sequence[str] = METRICS,
     *,
@@ -143,9 +134,7 @@ def rollout(
 class _Runs:
     """Runs in their order; neighbours wait for each other until there are W of them."""
 
-    def __init__(
-        self, scene: Scene | Mapping[str, Any] | str | bytes, limits: Limits | None, keep: bool
-    ):
+    def __init__(self, scene: GivenScene, limits: Limits | None, keep: bool):
         """Arrays for as many worlds as there are lanes; `keep`: with trajectories."""
         self.pool = [Variants(scene, limits) for _ in range(W)]
         self.summaries: list[dict[str, Any]] = []

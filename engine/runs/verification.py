@@ -27,7 +27,7 @@ from cardan.engine.runs.own_motions import Motions, largest_share, lengths
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_with
 from cardan.engine.verdict.springs import stretches
-from cardan.schemas import Scene
+from cardan.schemas import GivenScene, Scene, scene_of
 
 Array = NDArray[np.float64]
 
@@ -154,21 +154,21 @@ def largest(difference: Array) -> Array:
 
 @overload
 def verify(
-    scene: Scene,
+    scene: GivenScene,
     tolerance: float | None = None,
     progress: Callable[[float], None] | None = None,
     should_stop: None = None,
 ) -> dict[str, Any]: ...
 @overload
 def verify(
-    scene: Scene,
+    scene: GivenScene,
     tolerance: float | None = None,
     progress: Callable[[float], None] | None = None,
     *,
     should_stop: Callable[[], bool],
 ) -> dict[str, Any] | None: ...
 def verify(
-    scene: Scene,
+    scene: GivenScene,
     tolerance: float | None = None,
     progress: Callable[[float], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -177,8 +177,9 @@ def verify(
 
     tolerance [-]: share of the scene's size; none: `simulation.verify_tolerance`.
     Returns the keys of schemas.summary.Verification; None if should_stop() said so. Raises
-    SceneError.
+    SceneInvalid, SceneError.
     """
+    scene = scene_of(scene)
     if tolerance is None:
         tolerance = scene.simulation.verify_tolerance
     total = max(1, round(scene.simulation.duration / scene.simulation.dt))

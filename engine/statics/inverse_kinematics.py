@@ -22,7 +22,7 @@ from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.slack import stretched_couplings
 from cardan.engine.statics.smooth import ENDINGS, SmoothModel
 from cardan.engine.statics.tables import coordinates_of_joints
-from cardan.schemas import Scene
+from cardan.schemas import GivenScene, scene_of
 
 Array = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Target:
 
 
 def inverse_kinematics(
-    scene: Scene,
+    scene: GivenScene,
     targets: Sequence[Mapping[str, Any]],
     *,
     q: Mapping[str, Any] | None = None,
@@ -72,8 +72,9 @@ def inverse_kinematics(
         every call.
     tolerance: largest error of a target [m, rad].
 
-    Raises SceneError, and ValueError for targets that make no sense.
+    Raises SceneInvalid, SceneError, and ValueError for targets that make no sense.
     """
+    scene = scene_of(scene)
     smooth = SmoothModel(scene, drives_hold=False)
     if q:
         smooth.simulation.set_state(q)

@@ -25,7 +25,7 @@ from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.smooth import Sample, SmoothModel
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.engine.world.tree import NODE_BALL
-from cardan.schemas import Scene
+from cardan.schemas import GivenScene, scene_of
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -86,7 +86,7 @@ Part = Callable[[Sample, Array], Array]
 
 
 def linearize(
-    scene: Scene,
+    scene: GivenScene,
     q: Mapping[str, Any] | None = None,
     qd: Mapping[str, Any] | None = None,
     inputs: Sequence[Mapping[str, Any]] | None = None,
@@ -100,10 +100,10 @@ def linearize(
         or {"body": name, "point": [x, y, z], "quantity": "position" | "velocity"}, three rows in W
         of a point of the body; default: positions of all joint coordinates.
 
-    Raises SceneError, and ValueError for names and fields that do not exist, loops that do not
-    close and singular configurations.
+    Raises SceneInvalid, SceneError, and ValueError for names and fields that do not exist, loops
+    that do not close and singular configurations.
     """
-    smooth = SmoothModel(scene)
+    smooth = SmoothModel(scene_of(scene))
     if q or qd:
         smooth.simulation.set_state(q, qd)
         state = smooth.simulation.state

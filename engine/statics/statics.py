@@ -25,7 +25,7 @@ from cardan.engine.statics.slack import stretched_couplings
 from cardan.engine.statics.smooth import ENDINGS, Held, SmoothModel, TooLargeError
 from cardan.engine.statics.tables import contact_forces, coordinates_of_joints, joint_reactions
 from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, ROW_MOTOR
-from cardan.schemas import Scene
+from cardan.schemas import GivenScene, Scene, scene_of
 
 Array = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Statics:
 
 
 def statics(
-    scene: Scene,
+    scene: GivenScene,
     *,
     search: bool = True,
     load: Mapping[str, Any] | None = None,
@@ -70,8 +70,9 @@ def statics(
         [m/s^2], and {"forces": [{"body", "force", "torque", "point"}]} in W [N, N m, m]; `point`
         defaults to the centre of mass.
 
-    Raises SceneError, and ValueError for a load that names no body.
+    Raises SceneInvalid, SceneError, and ValueError for a load that names no body.
     """
+    scene = scene_of(scene)
     reactions = reactions_at(scene)
     smooth, moved, steps, stopped = None, False, 0, ""
     unknown, slack = admissible(reactions)

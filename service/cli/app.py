@@ -1,8 +1,9 @@
 """`cardan`: simulate, check, compare and serve from the command line.
 
 SCENE is a path, `-` for standard input, or the name of an example; JSON or YAML.
-Exit status: 0 done, 2 invalid input (every fault printed), 3 the simulation failed, or the problem
-of `solve` has no solution.
+Exit status: 0 done, 1 the results of `compare` differ, 2 invalid input (every fault printed), 3 the
+simulation failed, or the problem of `solve` has no solution, 4 a run with `--strict` is not
+trusted, 130 interrupted.
 """
 
 from pathlib import Path
@@ -31,6 +32,25 @@ Changes = Annotated[
 ]
 Url = Annotated[str | None, typer.Option("--url", help="do it on this server")]
 Json = Annotated[bool, typer.Option("--json", help="results for machines")]
+
+
+def _print_version(asked: bool) -> None:
+    """Print the version and end."""
+    if asked:
+        import cardan
+
+        console.out().print(f"cardan {cardan.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def begin(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="show the version"),
+    ] = False,
+) -> None:
+    """Options before the command."""
 
 
 @app.command()

@@ -3,6 +3,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from cardan import __version__
 from cardan.schemas.examples import example_names
 from tests.cli.conftest import SCENE
 
@@ -12,6 +13,10 @@ def test_examples_are_listed_and_printed(cardan):
     assert [item["name"] for item in listed] == example_names()
     assert json.loads(cardan("examples", "pile").stdout)["name"] == "pile"
     assert cardan("examples", "pie").exit_code == 2
+
+
+def test_the_version_is_told(cardan):
+    assert cardan("--version").stdout == f"cardan {__version__}\n"
 
 
 def test_validate_counts_and_warns(cardan, scene_file):

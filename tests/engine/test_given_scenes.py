@@ -1,0 +1,69 @@
+"""Whatever takes a scene takes it loaded, as a document, and as JSON text."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cardan
+
+PENDULUM: dict[str, Any] = {
+    "simulation": {"dt": 0.001, "duration": 0.02},
+    "bodies": [{"name": "rod", "mass": 1.0, "inertia": [0.1, 0.1, 0.1], "position": [0, 0, -1]}],
+    "joints": [
+        {
+            "name": "pin",
+            "type": "hinge",
+            "parent": "world",
+            "child": "rod",
+            "anchor": [0, 0, 0],
+            "axis": [0, 1, 0],
+        }
+    ],
+}
+
+TARGET = [{"body": "rod", "position": [1.0, 0.0, 0.0]}]
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "run": lambda scene: cardan.run(scene)[1]["state_hash"],
+    "Simulation": lambda scene: cardan.Simulation(scene).state_hash(),
+    "Dynamics": lambda scene: cardan.Dynamics(scene).mass_matrix([0.0]).tolist(),
+    "preview": cardan.preview,
+    "recording_steps": lambda scene: cardan.recording_steps(scene).tolist(),
+    "verify": lambda scene: cardan.verify(scene),
+    "rollout": lambda scene: cardan.rollout(scene, [{}]).metrics["state_hash"].tolist(),
+    "linearize": lambda scene: cardan.linearize(scene).A.tolist(),
+    "statics": lambda scene: cardan.statics(scene).status,
+    "inverse_kinematics": lambda scene: cardan.inverse_kinematics(scene, TARGET).found,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_scene_is_taken_in_each_form(name: str) -> None:
+    call = CALLS[name]
+    loaded = call(cardan.load_scene(PENDULUM))
+    assert call(PENDULUM) == loaded
+    assert call(json.dumps(PENDULUM)) == loaded
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_document_with_faults_is_refused_with_all_of_them(name: str) -> None:
+    wrong = json.loads(json.dumps(PENDULUM))
+    wrong["bodies"][0]["mass"], wrong["joints"][0]["child"] = -1.0, "rot"
+    with pytest.raises(cardan.SceneInvalid, match="/bodies/0/mass") as refused:
+        CALLS[name](wrong)
+    assert "/joints/0/child" in str(refused.value)
+
+
+def test_what_helps_is_said_with_a_fault() -> None:
+    with pytest.raises(cardan.SceneInvalid, match="Did you mean 'duration'"):
+        cardan.run({"simulation": {"durration": 1.0}, "bodies": PENDULUM["bodies"]})
+
+
+def test_steps_are_whole_numbers() -> None:
+    simulation = cardan.Simulation(PENDULUM)
+    assert simulation.advance(np.int64(2)) == 2
+    with pytest.raises(TypeError):
+        simulation.advance(1.5)  # type: ignore[arg-type]
+    assert simulation.step_count == 2
