@@ -222,7 +222,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         says which), or when should_stop() returned True: integrators of smooth motion ask about
         twenty times a second of work, also inside a step; the state is that after a whole step.
         """
-        if self.failure is not None or (n := index(n)) <= 0:
+        if self.failure is not None or index(n) <= 0:
             return 0
         begin_timing(self.report, n)
         self.sampler.begin_timing()

@@ -4,6 +4,7 @@ from importlib.resources import files
 from typing import Any
 
 from cardan.schemas.parse import parse_json
+from cardan.schemas.spelling import did_you_mean
 
 
 def example_names() -> list[str]:
@@ -17,7 +18,8 @@ def example_names() -> list[str]:
 def example_text(name: str) -> bytes:
     """Return the JSON text of an example. Raises KeyError when there is none of that name."""
     if name not in example_names():
-        raise KeyError(name)
+        close = did_you_mean(name, example_names())
+        raise KeyError(" ".join(filter(None, [f"there is no example '{name}'.", close])))
     return (files("cardan.schemas") / "examples" / f"{name}.json").read_bytes()
 
 

@@ -25,7 +25,7 @@ from cardan.engine.outputs.reports import (
 )
 from cardan.engine.outputs.snapshot import state_hash
 from cardan.engine.verdict import Names, Overlap, findings, sentence, verdict
-from cardan.engine.world.model import Model
+from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import SolverMethod, StepOptions
 from cardan.engine.world.report import STOP_REASONS, Report
 from cardan.engine.world.state import (
@@ -83,6 +83,12 @@ class Account:
         def world(self) -> World:
             """What kernels are called with; `_handle` is that of the last one asked for."""
             ...
+
+    def __repr__(self) -> str:
+        """What it is and when, in a line."""
+        moving = int((self.model.bodies.kind == DYNAMIC).sum())
+        counts = f"{moving} moving bodies, {len(self.joint_names)} joints, {self.formulation}"
+        return f"<{type(self).__name__}: {counts}, t = {float(self.state.time[0]):g} s>"
 
     def joint_table(self) -> NDArray[np.void]:
         """One row per joint coordinate: see cardan.engine.outputs.reports."""

@@ -99,6 +99,10 @@ class Recording:
         if "events" in self._channels:
             simulation.watch_events()
 
+    def __repr__(self) -> str:
+        """What it has, in a line."""
+        return f"<Recording: {self._sampler.n_frames} frames of {len(self._bodies)} bodies>"
+
     def observe(self) -> None:
         """Record the current state."""
         self._simulation.sampler = self._sampler

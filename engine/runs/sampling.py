@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
+from cardan.schemas import SceneInvalid
 from cardan.schemas.sampling import (
     Distribution,
     Integers,
@@ -22,6 +23,7 @@ from cardan.schemas.sampling import (
     SamplingMethod,
     Uniform,
 )
+from cardan.schemas.translate import translate
 
 Source = Uniform | LogUniform | Normal | Integers | Mapping[str, Any] | Sequence[Any]
 MOST_DIMENSIONS = 1000
@@ -42,16 +44,25 @@ def sample(
         or "sobol" (evenly spread; best where n is a power of two, and a longer sample begins with
         the shorter one)
 
-    Returns overrides for `rollout`. Raises ValueError.
+    Returns overrides for `rollout`. Raises ValueError, for a distribution with every fault.
     """
     if n < 1 or not sources:
         raise ValueError(f"a sample needs sources and n >= 1; found {len(sources)} and n = {n}")
     cube = unit_cube(n, len(sources), method, seed)
     columns = [
-        values_of(source if _is_list(source) else _distribution.validate_python(source), u)
-        for source, u in zip(sources.values(), cube.T, strict=True)
+        values_of(source if _is_list(source) else _distribution_of(source, pointer), u)
+        for (pointer, source), u in zip(sources.items(), cube.T, strict=True)
     ]
     return [dict(zip(sources, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _distribution_of(source: Any, pointer: str) -> Any:
+    """A distribution, given or as a mapping. Raises ValueError."""
+    try:
+        return _distribution.validate_python(source)
+    except ValidationError as error:
+        faults = SceneInvalid(translate(error, Distribution, source))
+        raise ValueError(f"the distribution of {pointer} is none:\n{faults}") from None
 
 
 def unit_cube(n: int, d: int, method: SamplingMethod, seed: int) -> NDArray[np.float64]:

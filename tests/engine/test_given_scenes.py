@@ -63,7 +63,26 @@ def test_what_helps_is_said_with_a_fault() -> None:
 
 def test_steps_are_whole_numbers() -> None:
     simulation = cardan.Simulation(PENDULUM)
-    assert simulation.advance(np.int64(2)) == 2
+    assert simulation.advance(np.int64(2)) == 2  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         simulation.advance(1.5)  # type: ignore[arg-type]
     assert simulation.step_count == 2
+
+
+def test_a_simulation_and_a_recording_say_what_they_are() -> None:
+    simulation = cardan.Simulation(PENDULUM)
+    simulation.advance(20)
+    assert repr(simulation) == "<Simulation: 1 moving bodies, 1 joints, reduced, t = 0.02 s>"
+    assert repr(cardan.run(PENDULUM)[0]) == "<Recording: 21 frames of 1 bodies>"
+
+
+def test_an_example_that_is_none_leads_to_one_that_is() -> None:
+    with pytest.raises(KeyError, match="Did you mean 'double-pendulum'"):
+        cardan.example_text("doublependulum")
+
+
+def test_a_distribution_that_is_none_is_told_in_words() -> None:
+    with pytest.raises(ValueError, match="/gravity/2") as refused:
+        cardan.sample({"/gravity/2": {"type": "normal", "mean": -9.8, "std": 0.1}}, 4)
+    assert "/deviation: The field `deviation` is missing" in str(refused.value)
+    assert "union" not in str(refused.value)
