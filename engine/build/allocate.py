@@ -145,25 +145,26 @@ def island_arrays(part: Problem) -> Islands:
 
 
 def position_arrays(
-    model: Model, options: StepOptions, n_rows: int, motion: Motion, mobility: Mobility
+    model: Model, options: StepOptions, problem: Problem, part: Problem
 ) -> Positions:
-    """Arrays of the position correction (empty for Baumgarte stabilisation), n_rows in the step."""
+    """Arrays of the position correction (with Baumgarte stabilisation it is not used).
+
+    problem: all rows of a step, as corrections; none for Baumgarte stabilisation
+    part: as of the islands of the step, which are solved by then; it holds one of the correction
+    """
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:
         # substeps move bodies as well
         n *= options.solver.method == SolverMethod.SMALL_STEPS
-        n_joints, n_rows = 0, 0
-
-    def problem() -> Problem:
-        return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion, mobility)
-
+        n_joints, part = 0, problem
+    part = part._replace(number=problem.number, friction_kind=problem.friction_kind)
     return Positions(
         rows=row_arrays(N_SLOTS * n_joints, 0),
         error=np.zeros((n_joints, N_SLOTS)),
         place=np.zeros((n_joints, N_SLOTS), np.int64),
-        wanted=np.zeros(n_rows),
-        problem=problem(),
-        islands=island_arrays(problem()),
+        wanted=np.zeros(len(problem.b)),
+        problem=problem,
+        islands=island_arrays(part),
         report=empty_report(),
         parent=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64),
@@ -264,6 +265,8 @@ def workspace(model: Model, options: StepOptions, max_contacts: int, threads: in
     loop_rows = row_arrays(max(most_equations(model.tree), UNITS), 0)
     problem = problem_of(rows, friction, model.bodies, motion, mobility)
     problem.number[0], part.number[0] = KICK, ISLAND
+    shifted = 0 if options.stabilisation == Stabilisation.BAUMGARTE else n_rows
+    corrected = problem_of(row_arrays(shifted, 0), (0, 3), model.bodies, motion, mobility)
     work = Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
@@ -276,7 +279,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int, threads: in
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
-        positions=position_arrays(model, options, n_rows, motion, mobility),
+        positions=position_arrays(model, options, corrected, part),
         motion=motion,
         tree=mobility.work,
         loop_rows=loop_rows,

@@ -57,6 +57,12 @@ DEPTH_CHANGE = (
     "Make `simulation.dt` smaller; if bodies press hard, make their masses less unlike or "
     "give `simulation.solver` more `max_iterations`."
 )
+# what an overlap at the start may lead to, and what is to be changed then
+LED_TO = ("energy_growth", "energy_drift", "penetration")
+OVERLAP_CHANGE = (
+    "Mend the overlap at the start first: bodies that are pushed apart are deep and gain energy, "
+    "whatever the step."
+)
 DRIVE_CHANGE = (
     "Give the motor a `max_force`, with which it yields, or take away what holds it: a stop, a "
     "contact, another motor."
@@ -286,7 +292,12 @@ def findings(
         deep |= {"worst": names.body(worst), "change": DEPTH_CHANGE}
         found.append(deep)
     found += moment_findings(model, state, h, names)
-    return found + motion_findings(model, state, options, names)
+    found += motion_findings(model, state, options, names)
+    overlapping = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
+    for one in found:
+        if overlaps and one["quantity"] in LED_TO and one["body"] in {None, *overlapping}:
+            one["change"] = OVERLAP_CHANGE
+    return found
 
 
 def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def test_a_simulation_and_a_recording_say_what_they_are() -> None:
     simulation = cardan.Simulation(PENDULUM)
     simulation.advance(20)
     assert repr(simulation) == "<Simulation: 1 moving bodies, 1 joints, maximal, t = 0.02 s>"
-    assert repr(cardan.run(PENDULUM)[0]) == "<Recording: 21 frames of 1 bodies>"
+    assert repr(cardan.run(PENDULUM)[0]) == "<Recording: 3 frames of 1 bodies>"
 
 
 def test_an_example_that_is_none_leads_to_one_that_is() -> None:

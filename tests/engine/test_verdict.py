@@ -636,6 +636,16 @@ def test_bodies_that_overlap_at_the_start_are_named_before_the_first_step():
     assert "overlap at the start" in simulation.warnings()[0]
 
 
+def test_what_an_overlap_at_the_start_leads_to_is_not_blamed_on_the_step():
+    resting = {**crate("a", 0.0), "position": [0, 0, 0.5]}
+    inside = {**crate("b", 0.0), "position": [0, 0, 0.9]}
+    scene = {**free(ground(), resting, inside, dt=0.001), "gravity": [0, 0, -9.81]}
+    found = ran(scene, 500).findings()
+    led_to = [one for one in found if one["quantity"] in ("energy_growth", "penetration")]
+    assert len(led_to) == 2
+    assert all("overlap at the start first" in one["change"] for one in led_to)
+
+
 def test_what_flies_towards_the_ground_does_not_overlap_it():
     low = ball(position=[0, 0, 0.05], linear_velocity=[0, 0, -40.0])
     assert simulate(free(low, ground(), dt=0.001)).findings() == []

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from cardan.engine import Simulation
-from cardan.engine.build.allocate import position_arrays
+from cardan.engine.build.allocate import workspace
 from cardan.engine.stabilisation.equations import write_errors
 from cardan.engine.stabilisation.one_sided import CONTACT_SLOP
 from cardan.engine.world.options import Stabilisation
@@ -389,10 +389,7 @@ def test_what_is_apart_comes_together(mode: str) -> None:
     sim.advance(200)
     assert sim.solver_report()["joint_position_error"] <= 5e-3
     projecting = sim.options._replace(stabilisation=int(Stabilisation.PROJECTION))
-    rows = len(sim.work.rows.bias)
-    positions = position_arrays(
-        sim.model, projecting, rows, sim.work.motion, sim.work.problem.mobility
-    )
+    positions = workspace(sim.model, projecting, len(sim.state.contacts.key)).positions
     world = sim.world._replace(work=sim.work._replace(positions=positions))
     write_errors(world, True)
     left = np.abs(positions.rows.error[: positions.rows.count[0]]).max()
