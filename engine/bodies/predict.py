@@ -8,9 +8,10 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.vec3 import add_scaled, scale
 from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import Gyroscopic
 from cardan.engine.world.world import World
 
-EXPLICIT = 1  # Gyroscopic.EXPLICIT for compiled code
+EXPLICIT = int(Gyroscopic.EXPLICIT)
 
 
 @kernel

@@ -9,9 +9,10 @@ from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import ZERO3, load3, store3
 from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import Gyroscopic
 from cardan.engine.world.world import World
 
-IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
+IMPLICIT = int(Gyroscopic.IMPLICIT)
 
 
 @kernel

@@ -17,10 +17,11 @@ from cardan.engine.spatial.quaternion import (
 from cardan.engine.spatial.rotation import exponential
 from cardan.engine.spatial.vec3 import load3, scale, store3
 from cardan.engine.world.model import DYNAMIC, STATIC
+from cardan.engine.world.options import Gyroscopic, OrientationUpdate
 from cardan.engine.world.world import World
 
-INFINITESIMAL = 1  # OrientationUpdate.INFINITESIMAL for compiled code
-IMPLICIT = 2  # Gyroscopic.IMPLICIT
+INFINITESIMAL = int(OrientationUpdate.INFINITESIMAL)
+IMPLICIT = int(Gyroscopic.IMPLICIT)
 
 NOT_AT_ALL = (0.0, 0.0, 0.0)
 

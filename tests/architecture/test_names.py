@@ -2,9 +2,12 @@
 
 import ast
 import re
+from enum import IntEnum
+from pathlib import Path
 
 import pytest
 
+from cardan.engine.world import options
 from tests.architecture.sources import python_files, tracked, tree_of
 
 FORBIDDEN = re.compile(
@@ -22,6 +25,37 @@ def test_no_file_has_a_name_that_says_nothing() -> None:
 @pytest.mark.parametrize("name", ["utils", "helper", "scene_utils", "solver_v2", "new_solver"])
 def test_the_rule_catches(name: str) -> None:
     assert FORBIDDEN.match(name)
+
+
+def enum_numbers() -> set[tuple[str, int]]:
+    """Names and numbers of the members of all options."""
+    kinds = [kind for kind in vars(options).values() if isinstance(kind, type)]
+    enums = [kind for kind in kinds if issubclass(kind, IntEnum) and kind is not IntEnum]
+    return {(member.name, int(member)) for kind in enums for member in kind}
+
+
+def written_numbers(tree: ast.Module) -> set[tuple[str, int]]:
+    """Constants of a module that are written as whole numbers."""
+    return {
+        (node.targets[0].id, node.value.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, int)
+    }
+
+
+def test_numbers_of_options_are_written_once() -> None:
+    numbers, place = enum_numbers(), Path("engine/world/options.py")
+    assert ("IMPLICIT", 2) in numbers
+    assert written_numbers(ast.parse("IMPLICIT = 2")) <= numbers
+    again = {
+        (str(path), *written_numbers(tree_of(path)) & numbers)
+        for path in python_files("engine")
+        if path != place and written_numbers(tree_of(path)) & numbers
+    }
+    assert again == set()
 
 
 def test_every_file_says_what_it_is() -> None:
