@@ -56,6 +56,33 @@ def test_faults_are_problems_with_pointers(client):
     assert "pile" in client.examples()
 
 
+def test_what_is_wrong_is_said_once(client):
+    balls = [{**DROP["bodies"][1], "name": f"b{i}", "velocity": [1, 0, 0]} for i in range(50)]
+    with pytest.raises(Problem) as caught:
+        client.run({"bodies": balls})
+    assert len(caught.value.errors) == 50
+    said = str(caught.value)
+    assert "/scene/bodies/0/velocity and 49 more, the last /scene/bodies/49/velocity" in said
+    assert "Did you mean 'linear_velocity'?" in said
+    assert len(said.splitlines()) == 2
+    with pytest.raises(Problem) as one:
+        client.run("double_pendulum")
+    assert str(one.value).count("There is no example") == 1
+    assert "Did you mean 'double-pendulum'?" in str(one.value)
+
+
+def test_results_are_shown_in_a_line(client):
+    result = client.run(DROP)
+    assert repr(result) == f"<Result {result.id}: succeeded, trusted>"
+    assert repr(client.trajectory(result)) == "<Trajectory: 11 frames of 4 bodies, 0 to 0.2 s>"
+
+
+def test_a_service_that_is_not_there_is_named():
+    with pytest.raises(httpx.ConnectError) as caught:
+        Client("http://127.0.0.1:9").examples()
+    assert "http://127.0.0.1:9" in "".join(caught.value.__notes__)
+
+
 def test_a_study_finds_the_lightest_ball(client):
     """What rests on the floor has the energy m g r, so the least mass is the best."""
     objective = {"type": "metric", "metric": "energy.final"}

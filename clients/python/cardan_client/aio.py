@@ -205,8 +205,9 @@ class AsyncClient:
             last = attempt == ATTEMPTS or not may_repeat(method, path)
             try:
                 answer = await self._http.request(method, path, **request)
-            except httpx.TransportError:
+            except httpx.TransportError as error:
                 if last:
+                    error.add_note(f"asked of {self._http.base_url}")
                     raise
             else:
                 if answer.is_success:

@@ -1,5 +1,6 @@
 """Refusals of the service and failures of runs."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import httpx
@@ -16,8 +17,24 @@ class Problem(Exception):  # noqa: N818 - the name the service gives it (RFC 945
         self.errors: list[dict[str, Any]] = list(body.get("errors", ()))
         self.request_id = str(body.get("request_id", ""))
         self.retryable = bool(body.get("retryable", False))
-        listed = "".join(f"\n  {one.get('pointer')}: {one.get('message')}" for one in self.errors)
-        super().__init__(f"{status} {self.code}: {self.detail}{listed}")
+        lines = [f"{status} {self.code}: {self.detail}", *_listed(self.errors, self.detail)]
+        super().__init__("\n  ".join(lines))
+
+
+def _listed(errors: Iterable[dict[str, Any]], detail: str) -> Iterator[str]:
+    """What `detail` does not say of the faults; those of one message and hint are one."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in errors:
+        said = str(one.get("message", "")), str(one.get("hint") or "")
+        alike.setdefault(said, []).append(str(one.get("pointer") or "/"))
+    for (message, hint), places in alike.items():
+        place = places[0]
+        if len(places) > 1:
+            place += f" and {len(places) - 1} more, the last {places[-1]}"
+        known = f"{place}: {message}" in detail
+        text = " ".join(filter(None, ["" if known else f"{place}: {message}", hint]))
+        if text:
+            yield text
 
 
 class RunFailed(Exception):  # noqa: N818 - a result, as the service words it

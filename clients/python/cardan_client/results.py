@@ -15,7 +15,7 @@ POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trajectory:
     """The recording of a run: arrays by frame and body, and every table as it was recorded."""
 
@@ -35,6 +35,11 @@ class Trajectory:
     """Units of the columns, by table."""
     metadata: Mapping[str, Any]
     """Scene, versions, frame and order of quaternions."""
+
+    def __repr__(self) -> str:
+        """How much of what, in a line."""
+        span = f"{self.times[0]:g} to {self.times[-1]:g} s"
+        return f"<Trajectory: {len(self.times)} frames of {len(self.bodies)} bodies, {span}>"
 
     def to_pandas(self, table: str = "bodies") -> Any:
         """Return a table as a `pandas.DataFrame`; `attrs` hold units and metadata.
@@ -79,7 +84,7 @@ class State:
     """Everything the service says: joints, contacts, energy, solver, grab."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """A run that succeeded; `trajectory` of the client fetches its recording."""
 
@@ -87,6 +92,11 @@ class Result:
     """State of the run: id, status, times, links."""
     summary: Mapping[str, Any]
     """Energies, drift, penetration, residuals, verdict, timing."""
+
+    def __repr__(self) -> str:
+        """Which run, and its verdict."""
+        verdict = self.summary.get("verdict", {}).get("status", "without a verdict")
+        return f"<Result {self.id}: {self.info['status']}, {verdict}>"
 
     @property
     def id(self) -> str:
