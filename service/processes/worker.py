@@ -35,6 +35,10 @@ class WorkerLostError(Exception):
     """The process is gone, was ended because it gave no sign of life, or could not be started."""
 
 
+class GivenUpError(WorkerLostError):
+    """A process that was still starting is no longer needed."""
+
+
 class Worker:
     """A process and our end of its channel; used by one thread at a time."""
 
@@ -75,9 +79,11 @@ class Worker:
             raise WorkerLostError(f"process {self.pid} sent {error}") from error
 
     def wait_ready(self, within_s: float, given_up: Callable[[], bool]) -> None:
-        """Wait for its Hello. Raises WorkerLostError."""
+        """Wait for its Hello. Raises WorkerLostError, of which one is GivenUpError."""
         until = clock.monotonic() + within_s
-        while clock.monotonic() < until and not given_up():
+        while clock.monotonic() < until:
+            if given_up():
+                raise GivenUpError("the worker is no longer needed")
             hello = self.hear(LOOK_SECONDS)
             if isinstance(hello, Hello):
                 self.preloaded, self._parent = hello.preloaded, hello.parent

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from cardan.service import clock
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
-from cardan.service.processes.worker import Worker, WorkerLostError
+from cardan.service.processes.worker import GivenUpError, Worker, WorkerLostError
 from cardan.service.recordings.results import Results
 from cardan.service.simulations.attempt import Attempt, Live
 from cardan.service.simulations.checkpoints import Checkpoints
@@ -155,7 +155,9 @@ class WorkerSlot:
                 self._report(error, pause)
 
     def _report(self, error: Exception, pause: float) -> None:
-        if isinstance(error, WorkerLostError):
+        if isinstance(error, GivenUpError):
+            log.debug("a slot ends before its worker has started")
+        elif isinstance(error, WorkerLostError):
             log.error("no worker: %s; next try in %.1f s", error, pause)
         elif isinstance(error, OperationalError):
             log.error("the queue cannot be used: %s; next try in %.1f s", error.orig, pause)

@@ -15,6 +15,7 @@ from cardan.service.compute.pool import ComputePool, Lane, PoolOptions
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import GivenUpError
 from cardan.service.sessions.messages import PlaybackState, Start
 from cardan.service.sessions.supervisor import Supervisor, Watch
 
@@ -38,6 +39,13 @@ def test_of_the_pool():
     (worker,) = started
     assert not psutil.pid_exists(worker.pid)
     pool.close()
+
+
+def test_a_worker_that_is_no_longer_needed_is_not_one_that_was_lost():
+    launcher, ended = WorkerLauncher(), threading.Event()
+    ended.set()
+    with pytest.raises(GivenUpError):
+        launcher.start_ready(SPINNING, LIMITS, 60.0, ended.is_set)
 
 
 class Witness:
