@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 from scipy.stats import truncnorm
 
 from cardan import sample
@@ -102,7 +101,7 @@ def test_what_cannot_be_drawn_is_refused(sources, n, method, words):
 
 
 def test_a_range_that_is_empty_is_refused():
-    with pytest.raises(ValidationError, match="must be smaller"):
+    with pytest.raises(ValueError, match="must be smaller"):
         sample({"/a": {"type": "uniform", "low": 1.0, "high": 1.0}}, 3)
 
 
