@@ -6,6 +6,7 @@ CARDAN_WORKERS, CARDAN_MAX_QUEUED, ...     one variable per field below
 CARDAN_LIMIT_MAX_BODIES, ...               one variable per field of `schemas.Limits`
 """
 
+import difflib
 import ipaddress
 import os
 import sys
@@ -29,6 +30,10 @@ BUCKET_VARIABLES = (
     "AWS_VIRTUAL_HOSTED_STYLE_REQUEST",
 )
 """What the store of the recordings is opened with, if there is one."""
+NOT_BY_NAME = ("limits", "api_keys", "bucket_options")
+"""Fields that are made of several variables."""
+ALIKE = 0.8
+"""How much of a name is that of a setting, from which on it is taken for it misspelt."""
 GIB = 1024**3
 
 
@@ -178,7 +183,7 @@ class Settings(BaseModel):
         limits: dict[str, Any] = {}
         for name in Settings.model_fields:
             text = environ.get(PREFIX + name.upper())
-            if text is not None and name not in ("limits", "api_keys", "bucket_options"):
+            if text is not None and name not in NOT_BY_NAME:
                 values[name] = _words(text) if name == "allowed_hosts" else text
         for name in Limits.model_fields:
             text = environ.get(f"{PREFIX}LIMIT_{name.upper()}")
@@ -239,6 +244,20 @@ class Settings(BaseModel):
     def results(self) -> Path:
         """Folder in which workers write recordings; by default they stay there."""
         return self.data / "results"
+
+
+def misspelt(environ: Mapping[str, str]) -> list[str]:
+    """A sentence for each variable that is nearly one of the service: it is not read."""
+    names = [name.upper() for name in Settings.model_fields if name not in NOT_BY_NAME]
+    names += [f"LIMIT_{name.upper()}" for name in Limits.model_fields]
+    names += ["API_KEY", "API_KEY_FILE"]
+    found = []
+    for variable in sorted(environ):
+        name = variable.removeprefix(PREFIX)
+        close = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
+        if variable != name and name not in names and close:
+            found.append(f"{variable} is no setting: did you mean {PREFIX}{close[0]}?")
+    return found
 
 
 def _words(text: str) -> frozenset[str]:

@@ -19,7 +19,7 @@ from cardan.service.cli.kernel_loading import loaded_meanwhile
 from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.uncollected import uncollected
-from cardan.service.settings import Settings, SettingsError, forget_secrets
+from cardan.service.settings import Settings, SettingsError, forget_secrets, misspelt
 
 GRACEFUL_SECONDS = 5
 
@@ -35,6 +35,7 @@ def serve(
         settings = Settings.from_environment(os.environ, host=host, port=port, data=data)
         settings.check_exposure()
         settings.check_executor()
+        console.print_warnings(misspelt(os.environ))
         tracing.set_up(os.environ)
         forget_secrets(os.environ)
         _check_free(settings)

@@ -1,8 +1,11 @@
+import re
+
 import pytest
 
 from cardan.service.cli.settings_table import page
 from cardan.service.keys import parse_key
-from cardan.service.settings import Settings, SettingsError, forget_secrets
+from cardan.service.settings import Settings, SettingsError, forget_secrets, misspelt
+from tests.architecture.sources import python_files, text_of
 from tests.service.real_server import ROOT
 
 KEY = "a-key-of-some-length"
@@ -34,6 +37,29 @@ def test_variables_are_read_and_given_values_win(tmp_path):
 def test_what_cannot_be_used_is_named(environ, words):
     with pytest.raises(SettingsError, match=words):
         Settings.from_environment(environ)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("CARDAN_WORKRES", "CARDAN_WORKERS"),
+        ("CARDAN_API_KEYS", "CARDAN_API_KEY"),
+        ("CARDAN_LIMIT_MAX_BODY", "CARDAN_LIMIT_MAX_BODIES"),
+        ("CARDAN_RUN_PER_HOUR", "CARDAN_RUNS_PER_HOUR"),
+    ],
+)
+def test_a_variable_that_is_nearly_a_setting_is_told(wrong, right):
+    assert misspelt({wrong: "2", right: "2", "WORKRES": "2"}) == [
+        f"{wrong} is no setting: did you mean {right}?"
+    ]
+
+
+def test_variables_for_others_are_no_settings_misspelt():
+    texts = [text_of(path) for path in python_files("engine", "service", "tests", "benchmarks")]
+    named = {name for text in texts for name in re.findall(r"CARDAN_[A-Z_]*[A-Z]", text)}
+    assert {"CARDAN_KERNEL_CACHE", "CARDAN_COMPILER", "CARDAN_URL", "CARDAN_PORT"} <= named
+    wrong = {"CARDAN_WORKRES", "CARDAN_API_KEYS", "CARDAN_LIMIT_MAX_BODY", "CARDAN_RUN_PER_HOUR"}
+    assert misspelt(dict.fromkeys(named - wrong, "")) == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.9.1"])
