@@ -95,8 +95,7 @@ def test_every_operation_answers_as_the_document_says(asked):
 
 @pytest.mark.parametrize("kind", ["scenes", "simulations", "batches", "studies", "sessions"])
 def test_every_kind_of_resource_is_created_used_and_deleted(asked, kind):
-    # a scene takes long to make up
-    chains = str((6 if kind == "scenes" else 10) * int(EXAMPLES))
+    chains = str(10 * int(EXAMPLES))
     limits = ["--mode", "positive", "--max-examples", chains]
     limits += ["--include-path-regex", f"^/v1/{kind}"]
     ask(asked, "--phases", "stateful", *limits, hooks="tests.service.contract_hooks")
