@@ -181,14 +181,14 @@ class Settings(BaseModel):
         """Read the environment; `given` values that are not None win. Raises SettingsError."""
         values: dict[str, Any] = {}
         limits: dict[str, Any] = {}
-        for name in Settings.model_fields:
-            text = environ.get(PREFIX + name.upper())
-            if text is not None and name not in NOT_BY_NAME:
-                values[name] = _words(text) if name == "allowed_hosts" else text
-        for name in Limits.model_fields:
-            text = environ.get(f"{PREFIX}LIMIT_{name.upper()}")
+        for variable, name in variables().items():
+            text = environ.get(variable)
             if text is not None:
-                limits[name] = _integer(f"{PREFIX}LIMIT_{name.upper()}", text)
+                values[name] = _words(text) if name == "allowed_hosts" else text
+        for variable, name in limit_variables().items():
+            text = environ.get(variable)
+            if text is not None:
+                limits[name] = _integer(variable, text)
         values |= {name: value for name, value in given.items() if value is not None}
         values.setdefault("api_keys", _keys(environ))
         bucket = {name.lower(): environ[name] for name in BUCKET_VARIABLES if environ.get(name)}
@@ -246,17 +246,28 @@ class Settings(BaseModel):
         return self.data / "results"
 
 
+def variables() -> dict[str, str]:
+    """Variables that are one field of Settings each, and its name."""
+    names = [name for name in Settings.model_fields if name not in NOT_BY_NAME]
+    return {f"{PREFIX}{name.upper()}": name for name in names}
+
+
+def limit_variables() -> dict[str, str]:
+    """Variables of the limits of scenes, and the field of Limits that each is."""
+    return {f"{PREFIX}LIMIT_{name.upper()}": name for name in Limits.model_fields}
+
+
 def misspelt(environ: Mapping[str, str]) -> list[str]:
     """A sentence for each variable that is nearly one of the service: it is not read."""
-    names = [name.upper() for name in Settings.model_fields if name not in NOT_BY_NAME]
-    names += [f"LIMIT_{name.upper()}" for name in Limits.model_fields]
-    names += ["API_KEY", "API_KEY_FILE"]
+    known = {*variables(), *limit_variables(), f"{PREFIX}API_KEY", f"{PREFIX}API_KEY_FILE"}
+    # the prefix, which all share, would make any two alike
+    names = [variable.removeprefix(PREFIX) for variable in sorted(known)]
     found = []
-    for variable in sorted(environ):
-        name = variable.removeprefix(PREFIX)
-        close = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
-        if variable != name and name not in names and close:
-            found.append(f"{variable} is no setting: did you mean {PREFIX}{close[0]}?")
+    for variable in sorted(set(environ) - known):
+        if variable.startswith(PREFIX):
+            name = variable.removeprefix(PREFIX)
+            for close in difflib.get_close_matches(name, names, n=1, cutoff=ALIKE):
+                found.append(f"{variable} is no setting: did you mean {PREFIX}{close}?")
     return found
 
 

@@ -36,7 +36,9 @@ export function gathered(faults) {
   const alike = new Map();
   for (const fault of faults) {
     const said = JSON.stringify([fault.message, fault.hint ?? null]);
-    alike.set(said, [...(alike.get(said) ?? []), fault]);
+    const same = alike.get(said);
+    if (same) same.push(fault);
+    else alike.set(said, [fault]);
   }
   return [...alike.values()].map((same) => {
     const [first, last] = [same[0], same[same.length - 1]].map(({ pointer }) => pointer || "/");

@@ -147,10 +147,10 @@ def island_arrays(part: Problem) -> Islands:
 def position_arrays(
     model: Model, options: StepOptions, problem: Problem, part: Problem
 ) -> Positions:
-    """Arrays of the position correction (with Baumgarte stabilisation it is not used).
+    """Arrays of the position correction (empty for Baumgarte stabilisation).
 
-    problem: all rows of a step, as corrections; none for Baumgarte stabilisation
-    part: as of the islands of the step, which are solved by then; it holds one of the correction
+    problem: room for the corrections of all rows of a step
+    part: scratch of the islands of the step, shared: they are solved before positions are corrected
     """
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:

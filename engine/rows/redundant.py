@@ -104,12 +104,12 @@ def implied_by_bodies(part: Problem, lo: Array, hi: Array) -> Flags:
 
     lo, hi (n,)  N s or N m s   bounds of each row
     """
-    import scipy.sparse  # slow to load, and rarely needed
-    import scipy.sparse.csgraph
-
     n, n_sums = len(lo), max(1, int(part.count[2]))
     if n == 0:
         return np.zeros(0, bool)
+    import scipy.sparse  # slow to load, and rarely needed
+    import scipy.sparse.csgraph
+
     G = _scaled_by_masses(part, n)
     head = np.arange(n)
     head[1:n_sums] = np.where(part.joint[1:n_sums] == part.joint[: n_sums - 1], 0, head[1:n_sums])

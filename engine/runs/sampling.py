@@ -62,7 +62,7 @@ def _distribution_of(source: Any, pointer: str) -> Any:
         return _distribution.validate_python(source)
     except ValidationError as error:
         faults = SceneInvalid(translate(error, Distribution, source))
-        raise ValueError(f"the distribution of {pointer} is none:\n{faults}") from None
+        raise ValueError(f"the distribution of {pointer} has faults:\n{faults}") from None
 
 
 def unit_cube(n: int, d: int, method: SamplingMethod, seed: int) -> NDArray[np.float64]:

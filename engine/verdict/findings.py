@@ -293,10 +293,12 @@ def findings(
         found.append(deep)
     found += moment_findings(model, state, h, names)
     found += motion_findings(model, state, options, names)
-    overlapping = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
-    for one in found:
-        if overlaps and one["quantity"] in LED_TO and one["body"] in {None, *overlapping}:
-            one["change"] = OVERLAP_CHANGE
+    if overlaps:
+        ends = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
+        for one in found:
+            # energy is of no body
+            if one["quantity"] in LED_TO and one["body"] in {None, *ends}:
+                one["change"] = OVERLAP_CHANGE
     return found
 
 

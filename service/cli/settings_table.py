@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from cardan.schemas import Limits
-from cardan.service.settings import PREFIX, Settings
+from cardan.service.settings import PREFIX, Settings, limit_variables
 
 COMPUTED = {"data": "the user's data folder", "workers": "usable cores", "allowed_hosts": "none"}
 APART = ("limits", "bucket_options")
@@ -36,9 +36,7 @@ def page() -> str:
         HEAD
         + _table({f"{PREFIX}{name.upper()}": (name, f) for name, f in service.items()}, Settings)
         + "\n## Limits of scenes\n\n"
-        + _table(
-            {f"{PREFIX}LIMIT_{n.upper()}": (n, f) for n, f in Limits.model_fields.items()}, Limits
-        )
+        + _table({v: (n, Limits.model_fields[n]) for v, n in limit_variables().items()}, Limits)
     )
 
 
