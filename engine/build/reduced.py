@@ -20,7 +20,18 @@ from cardan.engine.world.tree import Tree
 from cardan.schemas import Scene
 
 # solvers that support kinematic trees
-METHODS = ("auto", "pgs", "pivoting", "gauss_seidel", "lemke")
+METHODS = (
+    "auto",
+    "pgs",
+    "sor",
+    "gauss_seidel",
+    "pivoting",
+    "nncg",
+    "pgs_sm",
+    "apgd",
+    "proximal",
+    "lemke",
+)
 
 
 def check_reduced(scene: Scene, faults: Faults) -> None:

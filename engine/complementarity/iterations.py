@@ -8,7 +8,7 @@ from cardan.engine.complementarity.problem import Array, Complementarity
 from cardan.engine.complementarity.solution import STOPPED, Answer, MethodOptions
 from cardan.engine.solvers.gradient.solve import Iteration, iterate
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.csr import Matrix
+from cardan.engine.solvers.sweeps.matrix import Matrix
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System
 from cardan.engine.trees.arrays import no_mobility
 from cardan.engine.world.options import SolverMethod

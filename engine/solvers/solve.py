@@ -19,7 +19,7 @@ from cardan.engine.solvers.gradient.solve import (
     solve_iterated,
 )
 from cardan.engine.solvers.stopping import StoppingRules, confirmed
-from cardan.engine.solvers.sweeps.pgs import project_impulses
+from cardan.engine.solvers.sweeps.blocks import project_impulses
 from cardan.engine.solvers.sweeps.simd.accelerated import sweep_accelerated
 from cardan.engine.solvers.sweeps.simd.solver import (
     apply_sweep_bias,
@@ -31,7 +31,6 @@ from cardan.engine.solvers.sweeps.simd.solver import (
     velocity_change_by_forces,
 )
 from cardan.engine.solvers.sweeps.simd.work import STORE, do_work
-from cardan.engine.solvers.sweeps.trees import tree_sweeps
 from cardan.engine.solvers.warm_start import is_solution
 from cardan.engine.trees.operator import has_trees
 from cardan.engine.world.options import SolverMethod
@@ -263,15 +262,14 @@ def _sweep(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, method: int
 ) -> tuple[int, int]:
     """Sweep a problem with other rows than contacts; return STOPPED_..., iterations."""
-    lanes = dense.lanes
-    if has_trees(problem):
-        return tree_sweeps(problem, v, sweep_rules(options, 0, False))
-    n = list_contacts(problem, lanes)
-    if are_mixed(problem, options):
-        return _take_turns(problem, dense, n, v, options)
-    is_warm = apply_sweep_bias(problem, lanes.listed, n)
+    lanes, rules = dense.lanes, sweep_rules(options, 0, False)
+    if not has_trees(problem):
+        n = list_contacts(problem, lanes)
+        if are_mixed(problem, options):
+            return _take_turns(problem, dense, n, v, options)
+        rules = sweep_rules(options, n, apply_sweep_bias(problem, lanes.listed, n))
     iteration = Iteration(method, relaxation_of(options, method), 1, 1)
-    return iterate_on_bodies(problem, dense, v, sweep_rules(options, n, is_warm), iteration)
+    return iterate_on_bodies(problem, dense, v, rules, iteration)
 
 
 @kernel

@@ -9,7 +9,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.operator import first_dependent
 from cardan.engine.problem.residual import larger, residual
 from cardan.engine.solvers.direct.elimination_order import count_equations
-from cardan.engine.solvers.sweeps.pgs import project_impulses
+from cardan.engine.solvers.sweeps.blocks import project_impulses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,7 +27,7 @@ from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
 from cardan.engine.solvers.pivoting.polyhedral import most_variables, solve_polyhedral
 from cardan.engine.solvers.pivoting.principal import Pivots, pivoting
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.dense import iterate
+from cardan.engine.solvers.sweeps.matrix import sweep_dense
 from cardan.engine.trees.operator import has_trees
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
@@ -149,7 +149,7 @@ def solve_dense(
     if method == LEMKE and not fits_lemke(dp, dense):
         method = ELIMINATION
     if method == GAUSS_SEIDEL:
-        status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
+        status, count = sweep_dense(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
     elif method == LEMKE:
         status, count = _solve_lemke(dp, dense, tolerance)
     elif method >= ELIMINATION and has_friction(dp):

@@ -12,9 +12,9 @@ from cardan.engine.solvers.gradient.apgd import apgd
 from cardan.engine.solvers.gradient.nncg import nncg
 from cardan.engine.solvers.gradient.subspace import pgs_sm
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.csr import Matrix
 from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
 from cardan.engine.solvers.sweeps.jacobi import jacobi
+from cardan.engine.solvers.sweeps.matrix import Matrix
 from cardan.engine.solvers.sweeps.system import System
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_CONE

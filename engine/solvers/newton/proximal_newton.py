@@ -42,7 +42,7 @@ from cardan.engine.solvers.direct.dense_problem import (
 from cardan.engine.solvers.newton.natural_map import map_error, write_natural_map
 from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton, newton_step
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.dense import iterate
+from cardan.engine.solvers.sweeps.matrix import sweep_dense
 from cardan.engine.world.report import (
     STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,
@@ -197,7 +197,7 @@ def _alternate(
     best = dense_residual(dp) if keep else np.inf
     copy(dp.lam, dp.n, scratch.best)
     sweeps = min(SWEEPS_PER_TURN, max_iterations)
-    status, total = iterate(dp, 1.0, StoppingRules(sweeps, tolerance, -1.0))
+    status, total = sweep_dense(dp, 1.0, StoppingRules(sweeps, tolerance, -1.0))
     write_velocities(dp)
     if status == STOPPED_TOLERANCE:
         return status, total
@@ -221,7 +221,7 @@ def _alternate(
         else:
             alpha = min(10.0 * alpha, LARGEST_ALPHA)
             rules = StoppingRules(min(SWEEPS_PER_TURN, max_iterations - sweeps), tolerance, -1.0)
-            solved, count = iterate(dp, 1.0, rules)
+            solved, count = sweep_dense(dp, 1.0, rules)
             sweeps += count
             total += count
         write_velocities(dp)

@@ -37,14 +37,13 @@ from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.stopping import confirmed
 from cardan.engine.solvers.substeps.softness import softness_of
+from cardan.engine.solvers.sweeps.blocks import project_impulses, write_steps
 from cardan.engine.solvers.sweeps.pgs import (
     coupled_velocity,
-    project_impulses,
     sweep_bodies,
     sweep_boxes,
     sweep_cone,
     sweep_couplings,
-    write_steps,
 )
 from cardan.engine.solvers.sweeps.simd.soft import (
     aim_lanes,

@@ -10,15 +10,14 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.gradient.apgd import METRIC, SHIFT, relaxed_error, write_metric
 from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
-from cardan.engine.solvers.sweeps.cone_gauss_seidel import (
-    measure_relaxed,
-    start_relaxed,
-    sweep_relaxed,
-)
+from cardan.engine.solvers.sweeps.matrix import sweep_relaxed
 from cardan.engine.solvers.sweeps.system import (
     make_admissible,
+    matrix_problem,
     measure,
+    multiply,
     note,
     start_sweeps,
     sweep,
@@ -28,6 +27,21 @@ from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from cardan.engine.solvers.sweeps.system import System
+
+
+@kernel
+def _start_relaxed(system: System) -> None:
+    """Write the metric of the relaxed error, without De Saxce's shift."""
+    write_metric(system.problem, system.x[METRIC])
+    for i in range(system.problem.count[0]):
+        system.x[SHIFT][i] = 0.0
+
+
+@kernel
+def _measure_relaxed(system: System) -> float:
+    """Error of the relaxation at the current impulses [m/s or rad/s]; problem.w is scratch."""
+    multiply(system, system.problem.lam, system.problem.w)
+    return relaxed_error(system)
 
 
 @kernel
@@ -47,12 +61,15 @@ def iterate_sweeps(
     if coulomb == 1:
         start_sweeps(system)
     else:
-        start_relaxed(system)
+        _start_relaxed(system)
     for k in range(rules.max_iterations):
-        change = sweep(system, relaxation) if coulomb == 1 else sweep_relaxed(system, relaxation)
+        if coulomb == 1:
+            change = sweep(system, relaxation)
+        else:
+            change = sweep_relaxed(matrix_problem(system), relaxation)
         error = inf
         if change <= rules.residual or wants_history(system, k):
-            error = measure(system) if coulomb == 1 else measure_relaxed(system)
+            error = measure(system) if coulomb == 1 else _measure_relaxed(system)
             note(system, k, error)
         status = rule_that_applies(rules, error, change)
         if status != GOES_ON:

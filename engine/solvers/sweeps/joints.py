@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.solvers.direct.elimination_order import is_in_graph
+from cardan.engine.solvers.sweeps.blocks import entry_of_pair
 from cardan.engine.solvers.sweeps.pgs import (
     Six,
     along,
-    entry_of_pair,
     load_six,
     pushed,
     relax_box,

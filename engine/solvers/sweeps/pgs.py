@@ -8,15 +8,8 @@ mu lam_n (or one after the other on the square), then dependent rows with the no
 this sweep, so that lam is admissible after it.
 
 A contact reads and writes the velocities of its two bodies once: its three w use the same v, and
-changes of earlier rows of the block enter the later ones through precomputed couplings of the
-block. Fields of Problem that a solver may use as scratch hold them:
-
-    contact with normal row i      i            i + 1                   i + 2
-    w                              1 / D_n      step of tangent 1       step of tangent 2
-    lo                                          A[i + 1, i]             A[i + 2, i]
-    hi                                          A[i + 2, i + 1]
-
-Dependent blocks hold the same numbers, their spin row in the place of the normal.
+changes of earlier rows of the block enter the later ones through couplings of the block, which
+blocks.py writes. An impulse on a body of a tree moves all its bodies: one traversal a block.
 """
 
 from __future__ import annotations
@@ -32,7 +25,8 @@ from cardan.engine.problem.operator import (
     relative_velocity,
 )
 from cardan.engine.problem.projection import clamp, project_disk, project_pair, project_polygon
-from cardan.engine.solvers.sweeps.steps import block_diagonal, step_of
+from cardan.engine.solvers.sweeps.steps import step_of
+from cardan.engine.solvers.sweeps.trees import move_trees, moves_trees, push_trees
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
 
 if TYPE_CHECKING:
@@ -42,85 +36,6 @@ if TYPE_CHECKING:
 
 # six numbers of a body or a row: angular x y z, linear x y z
 Six = tuple[float, float, float, float, float, float]
-
-
-@kernel
-def entry_of_pair(problem: Problem, i: int, j: int) -> float:
-    """A_ij of two rows between the same bodies."""
-    total = 0.0
-    for k in range(6):
-        total += problem.J_a[i, k] * problem.MJ_a[j, k]
-        total += problem.J_b[i, k] * problem.MJ_b[j, k]
-    return total
-
-
-@kernel
-def write_block(problem: Problem, i: int) -> None:
-    """Write steps and couplings of the contact or dependent block with first row i."""
-    D, step = problem.diagonal, problem.w
-    problem.lo[i + 1] = entry_of_pair(problem, i + 1, i)
-    problem.lo[i + 2] = entry_of_pair(problem, i + 2, i)
-    c = entry_of_pair(problem, i + 2, i + 1)
-    problem.hi[i + 1] = c
-    step[i] = step_of(D[i])
-    if problem.friction_kind[0] != FRICTION_BOX:
-        step[i + 1] = step_of(block_diagonal(D[i + 1], D[i + 2], c))
-        step[i + 2] = step[i + 1]
-    else:
-        step[i + 1] = step_of(D[i + 1])
-        step[i + 2] = step_of(D[i + 2])
-
-
-@kernel
-def write_box_steps(problem: Problem, n: int) -> None:
-    """Write the steps 1 / D_i of the first n box rows, and project their guess on its set."""
-    for i in range(n):
-        problem.w[i] = step_of(problem.diagonal[i])
-        problem.lam[i] = clamp(problem.lam[i], problem.lo[i], problem.hi[i])
-        if i < problem.count[2]:
-            problem.w[i] = 0.0  # swept by sweep_couplings
-
-
-@kernel
-def write_steps(problem: Problem) -> None:
-    """Write steps and couplings of every row, in the layout of the table above.
-
-    The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
-    """
-    first = first_dependent(problem)
-    write_box_steps(problem, first)
-    for i in range(first, problem.count[0], 3):
-        write_block(problem, i)
-
-
-@kernel
-def _project_tangents(problem: Problem, i: int, radius: float) -> None:
-    """Project lam of the rows i + 1, i + 2 on the friction set of a radius."""
-    lam, kind = problem.lam, problem.friction_kind
-    lam[i + 1], lam[i + 2] = project_pair(lam[i + 1], lam[i + 2], radius, kind[0], kind[1])
-
-
-@kernel
-def project_contact(problem: Problem, i: int) -> None:
-    """Project the guess of the contact with normal row i on its set."""
-    problem.lam[i] = max(problem.lam[i], 0.0)
-    _project_tangents(problem, i, problem.mu[i + 1] * problem.lam[i])
-
-
-@kernel
-def project_impulses(problem: Problem) -> None:
-    """Project the guess problem.lam on its set."""
-    lam, mu = problem.lam, problem.mu
-    n_rows, n_box = problem.count[0], problem.count[1]
-    first = first_dependent(problem)
-    for i in range(first):
-        lam[i] = clamp(lam[i], problem.lo[i], problem.hi[i])
-    for i in range(n_box, n_rows, 3):
-        project_contact(problem, i)
-    for i in range(first, n_box, 3):
-        lam_n = lam[problem.normal_row[i]]
-        lam[i] = clamp(lam[i], -mu[i] * lam_n, mu[i] * lam_n)
-        _project_tangents(problem, i, mu[i + 1] * lam_n)
 
 
 @fast_kernel
@@ -177,18 +92,26 @@ def relax_box(problem: Problem, i: int, omega: float, v_a: Six, v_b: Six) -> tup
 def sweep_boxes(problem: Problem, v: NDArray, n: int, omega: float) -> float:
     """Sweep the first n box rows, none dependent; return the largest D |change| [m/s or rad/s].
 
-    Consecutive rows of the same bodies, those of a joint, read and write their velocities once.
+    Consecutive rows of the same bodies, those of a joint, read and write their velocities once,
+    unless they move trees.
     """
     largest, i = 0.0, 0
     while i < n:
         a, b = problem.body_a[i], problem.body_b[i]
         v_a, v_b = load_six(v, a), load_six(v, b)
+        alone = moves_trees(problem, i)
         while i < n and problem.body_a[i] == a and problem.body_b[i] == b:
+            old = problem.lam[i]
             v_a, v_b, change = relax_box(problem, i, omega, v_a, v_b)
             largest = max(largest, change)
             i += 1
+            if alone:
+                push_trees(problem, i - 1, problem.lam[i - 1] - old)
+                break
         store_six(v, a, v_a)
         store_six(v, b, v_b)
+        if alone:
+            move_trees(problem, v, i - 1)
     return largest
 
 
@@ -203,12 +126,15 @@ def end_of_coupling(problem: Problem, first: int) -> int:
 
 @kernel
 def coupled_diagonal(problem: Problem, first: int, end: int) -> float:
-    """The diagonal D of a coupling, the sum of A over its rows; its bodies are in no tree."""
-    D = problem.cfm[first]
+    """The diagonal D of a coupling, the sum of A over its rows; in trees an upper bound of it."""
+    D, bound, exact = problem.cfm[first], 0.0, True
     for i in range(first, end):
+        # n rows have at most the diagonal n sum of D_i when they are added up
+        bound += (end - first) * problem.diagonal[i]
+        exact = exact and not moves_trees(problem, i)
         for j in range(first, end):
             D += entry_by_bodies(problem, i, j)
-    return D
+    return D if exact else bound
 
 
 @kernel
@@ -240,6 +166,11 @@ def sweep_couplings(problem: Problem, v: NDArray, omega: float) -> float:
         for i in range(first, end):
             add_impulse(problem, i, change, v)
             problem.lam[i] = x
+            if moves_trees(problem, i):
+                push_trees(problem, i, change)
+        for i in range(first, end):
+            if moves_trees(problem, i):
+                move_trees(problem, v, i)
         largest = max(largest, abs(change) * D)
         first = end
     return largest
@@ -262,6 +193,27 @@ def _block_velocities(problem: Problem, i: int, v_a: Six, v_b: Six) -> tuple[flo
 def _push_block(v_a: Six, MJ: NDArray, i: int, d: tuple[float, float, float]) -> Six:
     """v + M^-1 J^T d over the three rows of the contact with normal row i."""
     return pushed(pushed(pushed(v_a, MJ, i, d[0]), MJ, i + 1, d[1]), MJ, i + 2, d[2])
+
+
+@kernel
+def _move_trees_of_block(
+    problem: Problem, v: NDArray, i: int, d: tuple[float, float, float]
+) -> None:
+    """Move the trees of a block by changes d of its impulses."""
+    for k in range(3):
+        push_trees(problem, i + k, d[k])
+    move_trees(problem, v, i)
+
+
+@fast_kernel
+def _move_block(
+    problem: Problem, v: NDArray, i: int, d: tuple[float, float, float], before: tuple[Six, Six]
+) -> None:
+    """v = before + M^-1 J^T d of the block with first row i, of its bodies and their trees."""
+    store_six(v, problem.body_a[i], _push_block(before[0], problem.MJ_a, i, d))
+    store_six(v, problem.body_b[i], _push_block(before[1], problem.MJ_b, i, d))
+    if moves_trees(problem, i):
+        _move_trees_of_block(problem, v, i, d)
 
 
 @fast_kernel
@@ -297,8 +249,7 @@ def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
     else:
         y1, y2 = project_disk(y1, y2, radius)
     d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-    store_six(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-    store_six(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+    _move_block(problem, v, i, (d0, d1, d2), (v_a, v_b))
     return change
 
 
@@ -337,8 +288,7 @@ def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
         w2 += coupling[i + 2] * d0 + problem.hi[i + 1] * (y1 - lam[i + 1])
         y2 = _clip(lam[i + 2] - omega * step[i + 2] * w2, mu[i + 2] * x)
         d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-        store_six(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-        store_six(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        _move_block(problem, v, i, (d0, d1, d2), (v_a, v_b))
         largest = max(largest, change)
     return largest
 
@@ -376,8 +326,7 @@ def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
         y2 = lam[i + 2] - omega * step[i + 2] * (w2 + coupling[i + 2] * d0)
         y1, y2 = _rolling_pair(problem, i, (y1, y2), lam_n)
         d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-        store_six(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-        store_six(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        _move_block(problem, v, i, (d0, d1, d2), (v_a, v_b))
         largest = max(largest, change)
     return largest
 
@@ -386,7 +335,7 @@ def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
 def sweep_bodies(problem: Problem, v: NDArray, omega: float) -> float:
     """Sweep all rows once: boxes, contacts, dependent blocks; return the largest D |change|.
 
-    Reads   problem.w, lo, hi of tangents   from write_steps
+    Reads   problem.w, lo, hi of tangents   from blocks.write_steps
     Writes  problem.lam; v, which must be M^-1 J^T lam before
     Source  Catto 2005, "Iterative Dynamics with Temporal Coherence"; disk: Jean and Moreau 1992
     Check   tests/engine/solvers/sweeps/test_pgs.py

@@ -1,7 +1,7 @@
 """Interface of the iterations to a problem: product with A, sweep, projection, residual.
 
-A is defined by bodies and rows (world.problem.Problem, in a simulation) or given in compressed
-sparse rows (csr.py, in public functions); the iterations do not depend on which.
+A is defined by bodies and rows (world.problem.Problem, in a simulation) or given by its non-zeros
+(matrix.py, in public functions); the iterations do not depend on which.
 """
 
 from __future__ import annotations
@@ -15,12 +15,21 @@ from cardan.engine.compiler.structs import struct
 from cardan.engine.problem.coupled import add_up, repeat
 from cardan.engine.problem.operator import (
     body_velocities,
+    first_dependent,
     impulse_velocities,
     relative_velocity,
 )
 from cardan.engine.problem.residual import largest_errors
-from cardan.engine.solvers.sweeps.csr import Matrix, row_product, sweep_matrix, write_matrix_steps
-from cardan.engine.solvers.sweeps.pgs import project_impulses, sweep_bodies, write_steps
+from cardan.engine.solvers.direct.dense_problem import DenseProblem
+from cardan.engine.solvers.sweeps.blocks import project_impulses, write_steps
+from cardan.engine.solvers.sweeps.matrix import (
+    Matrix,
+    MatrixProblem,
+    row_product,
+    sweep_matrix,
+    write_pair_diagonals,
+)
+from cardan.engine.solvers.sweeps.pgs import sweep_bodies
 from cardan.engine.world.problem import Problem
 
 if TYPE_CHECKING:
@@ -51,6 +60,18 @@ def has_matrix(system: System) -> bool:
 
 
 @kernel
+def matrix_problem(system: System) -> MatrixProblem:
+    """The problem of a system whose A is given by its non-zeros."""
+    p = system.problem
+    kind, directions = p.friction_kind[0], p.friction_kind[1]
+    sizes = (p.count[0], p.count[1], kind, directions, first_dependent(p))
+    law = DenseProblem(
+        system.v, p.b, p.lo, p.hi, p.mu, p.diagonal, p.lam, p.w, *sizes, p.normal_row
+    )
+    return MatrixProblem(law, system.matrix)
+
+
+@kernel
 def multiply(system: System, x: NDArray, y: NDArray) -> None:
     """y = A x; of a coupling x of its first row counts, and y is there.
 
@@ -74,10 +95,10 @@ def multiply(system: System, x: NDArray, y: NDArray) -> None:
 def start_sweeps(system: System) -> None:
     """Write the steps of sweeps and the velocities by the current impulses.
 
-    Writes  problem.w, problem.lo and hi of tangents, system.v   as defined in pgs.py and csr.py
+    Writes  problem.w, problem.lo and hi of tangents, system.v   as in blocks.py and matrix.py
     """
     if has_matrix(system):
-        write_matrix_steps(system.problem, system.matrix)
+        write_pair_diagonals(matrix_problem(system))
     else:
         write_steps(system.problem)
         body_velocities(system.problem, system.v)
@@ -94,7 +115,7 @@ def refresh(system: System) -> None:
 def sweep(system: System, omega: float) -> float:
     """One Gauss-Seidel sweep of all rows; return the largest D |change| [m/s or rad/s]."""
     if has_matrix(system):
-        return sweep_matrix(system.problem, system.matrix, omega)
+        return sweep_matrix(matrix_problem(system), omega)
     return sweep_bodies(system.problem, system.v, omega)
 
 

@@ -22,7 +22,7 @@ from cardan.engine.solvers.gradient.solve import iterate as iterate_system
 from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
 from cardan.engine.solvers.pivoting.principal import pivot_boxes
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.dense import iterate
+from cardan.engine.solvers.sweeps.matrix import sweep_dense
 from cardan.engine.world.problem import FRICTION_BOX
 
 METHODS = ("pivoting", "newton", "gauss_seidel", "jacobi")
@@ -108,6 +108,6 @@ def solve_box_lcp(
     elif method == "jacobi":
         status, count = _jacobi(dp, rules, relaxation)
     else:
-        status, count = iterate(dp, relaxation, rules)
+        status, count = sweep_dense(dp, relaxation, rules)
     write_velocities(dp)
     return BoxSolution(dp.lam, dp.w, dense_residual(dp), status, count)

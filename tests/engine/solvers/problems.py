@@ -14,7 +14,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.solvers.direct.elimination_order import write_graph
 from cardan.engine.solvers.direct.schur_complement import reduce_problem
 from cardan.engine.solvers.gradient.solve import Iteration, iterate
-from cardan.engine.solvers.sweeps.csr import Matrix
+from cardan.engine.solvers.sweeps.matrix import Matrix
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System
 from cardan.engine.trees.arrays import no_mobility
 from cardan.engine.world.equations import DROP

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.solvers.sweeps.pgs import project_contact, write_block
+from cardan.engine.solvers.sweeps.blocks import project_contact, write_block
 from cardan.engine.solvers.sweeps.simd.colouring import (
     colour_pairs,
     find_pairs,

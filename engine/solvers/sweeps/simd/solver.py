@@ -9,8 +9,9 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.operator import add_impulse, first_dependent, row_velocity
 from cardan.engine.problem.residual import contact_errors, larger
 from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
+from cardan.engine.solvers.sweeps.blocks import write_box_steps
 from cardan.engine.solvers.sweeps.joints import write_joints
-from cardan.engine.solvers.sweeps.pgs import sweep_cone, write_box_steps
+from cardan.engine.solvers.sweeps.pgs import sweep_cone
 from cardan.engine.solvers.sweeps.simd.layout import W
 from cardan.engine.solvers.sweeps.simd.packing import clear_empty_lanes, lay_out, leave_odd
 from cardan.engine.solvers.sweeps.simd.work import (
@@ -95,7 +96,7 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
     """Colour the pairs of n listed contacts and copy them into lanes, or leave all to `rest`.
 
     Reads   lanes.listed
-    Writes  lanes; problem.lam into its set; for `rest` scratch like pgs.write_steps
+    Writes  lanes; problem.lam into its set; for `rest` scratch like blocks.write_steps
     Check   tests/engine/solvers/sweeps/test_simd.py
     """
     pairs = lay_out(problem, lanes, n)

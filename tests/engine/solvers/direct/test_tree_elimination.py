@@ -12,9 +12,13 @@ from cardan.engine.problem.assemble import assemble
 from cardan.engine.problem.operator import body_velocities, row_velocity
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import solve_dense
+from cardan.engine.solvers.direct.dense_problem import DenseProblem
 from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees
+from cardan.engine.solvers.gradient.solve import Iteration, iterate_on_bodies
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.trees import tree_sweeps
+from cardan.engine.solvers.sweeps.blocks import project_impulses, write_steps
+from cardan.engine.solvers.sweeps.matrix import sweep_dense
+from cardan.engine.solvers.sweeps.pgs import sweep_bodies
 from cardan.engine.trees.body_sync import prepare
 from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.world.options import SolverMethod
@@ -29,7 +33,7 @@ def write_dense(problem: Problem, dense: Dense) -> None:
     reduce_on_trees(problem, dense, False)
 
 
-def heap() -> Document:
+def heap(method: str) -> Document:
     """A figure of four bricks and a lone one near the ground, a rope between them, a loop."""
     box = [{"type": "box", "size": [0.3, 0.2, 0.2]}]
     bodies = [brick(f"b{i}", position=[0.5 * i, 0.0, 0.101], shapes=box) for i in range(5)]
@@ -44,12 +48,13 @@ def heap() -> Document:
     joints.append(rope | {"anchor": [1.5, 0, 0.2], "anchor2": [2.0, 0, 0.2]})
     loop = {"type": "distance", "name": "loop", "parent": "b0", "child": "b2"}
     joints.append(loop | {"anchor": [0, 0.1, 0.2], "anchor2": [1.0, 0.1, 0.2]})
-    return document([*bodies, ground()], joints, simulation={"formulation": "reduced"})
+    more = {"formulation": "reduced", "solver": {"method": method}}
+    return document([*bodies, ground()], joints, simulation=more)
 
 
-def problem_now() -> Any:
+def problem_now(method: str = "auto") -> Any:
     """A simulation whose problem and factor are those of the state it stands in."""
-    sim = simulate(heap())
+    sim = simulate(heap(method))
     sim.advance(40)
     tree, state, work = sim.model.tree, sim.state, sim.work
     prepare(tree, state, work.tree)
@@ -111,8 +116,47 @@ def test_dense_methods_solve_rows_on_trees(method: SolverMethod) -> None:
     assert residual(problem, work.motion.scratch)[0] < 1e-8
 
 
-def test_sweeps_find_the_same_velocities() -> None:
+def as_matrix(sim: Any) -> DenseProblem:
+    """The same rows in the same order, with A in full."""
+    problem = sim.work.problem
+    n, n_box = int(problem.count[0]), int(problem.count[1])
+    return DenseProblem(
+        A=dense_matrix(sim),
+        b=problem.b[:n].copy(),
+        lo=problem.lo[:n].copy(),
+        hi=problem.hi[:n].copy(),
+        mu=problem.mu[:n].copy(),
+        scale=problem.diagonal[:n].copy(),
+        lam=problem.lam[:n].copy(),
+        w=np.zeros(n),
+        n=n,
+        n_box=n_box,
+        friction_kind=int(problem.friction_kind[0]),
+        directions=int(problem.friction_kind[1]),
+        first_dependent=n_box,
+        normal=problem.normal_row[:n].copy(),
+    )
+
+
+def test_a_sweep_over_bodies_is_a_sweep_over_the_matrix() -> None:
     sim = problem_now()
+    problem, v = sim.work.problem, sim.work.motion.scratch
+    n = int(problem.count[0])
+    problem.lam[:n] = np.random.default_rng(5).normal(size=n)
+    project_impulses(problem)
+    by_matrix = as_matrix(sim)
+    write_steps(problem)
+    body_velocities(problem, v)
+    for _ in range(3):
+        sweep_bodies(problem, v, 1.2)
+    sweep_dense(by_matrix, 1.2, StoppingRules(3, -1.0, -1.0))
+    assert np.abs(by_matrix.lam).max() > 0.1
+    assert np.abs(problem.lam[:n] - by_matrix.lam).max() < 1e-10 * np.abs(by_matrix.lam).max()
+
+
+@pytest.mark.parametrize(("name", "sweeps"), [("pgs", 4000), ("nncg", 1000), ("pgs_sm", 200)])
+def test_iterations_find_the_same_velocities(name: str, sweeps: int) -> None:
+    sim, method = problem_now(name), int(SolverMethod[name.upper()])
     problem, work = sim.work.problem, sim.work
     n = int(problem.count[0])
     lo, hi = problem.lo.copy(), problem.hi.copy()
@@ -120,6 +164,7 @@ def test_sweeps_find_the_same_velocities() -> None:
     residual(problem, work.motion.scratch)
     exact = problem.w[:n].copy()
     problem.lam[:n], problem.lo[:], problem.hi[:] = 0.0, lo, hi
-    tree_sweeps(problem, work.motion.scratch, StoppingRules(4000, -1.0, 1e-12))
+    rules = StoppingRules(sweeps, 1e-10 if method != int(SolverMethod.PGS) else -1.0, 1e-12)
+    iterate_on_bodies(problem, work.dense, work.motion.scratch, rules, Iteration(method, 1.0, 1, 1))
     assert residual(problem, work.motion.scratch)[0] < 1e-6
     assert np.abs(problem.w[:n] - exact).max() < 1e-4

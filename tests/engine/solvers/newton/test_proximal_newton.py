@@ -21,7 +21,7 @@ from cardan.engine.solvers.newton.proximal_newton import (
 )
 from cardan.engine.solvers.newton.semismooth import newton
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.dense import iterate
+from cardan.engine.solvers.sweeps.matrix import sweep_dense
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
 from cardan.engine.world.report import STOPPED_NO_SOLUTION, STOPPED_STALLED, STOPPED_TOLERANCE
 from tests.engine.solvers.newton.scratch import make_proximal_newton
@@ -70,7 +70,7 @@ def test_better_than_ten_times_the_sweeps():
     dp = dense_problem(tower(10))
     _, count = solve_proximal_newton(dp, make_proximal_newton(dp.n), 500, 1e-10)
     other = dense_problem(tower(10))
-    iterate(other, 1.0, StoppingRules(10 * count, -1.0, -1.0))
+    sweep_dense(other, 1.0, StoppingRules(10 * count, -1.0, -1.0))
     assert error(dp) < 1e-3 * error(other)
 
 
@@ -142,7 +142,7 @@ def test_rows_that_disagree_by_a_micrometre_per_second_cost_little():
     assert count <= STEPS_ON_GUESS + 2 * (SWEEPS_PER_TURN + NEWTON_STEPS_PER_TURN)
     assert 1e-7 < error(dp) <= before
     other = four_wheels()
-    iterate(other, 1.0, StoppingRules(5000, -1.0, -1.0))
+    sweep_dense(other, 1.0, StoppingRules(5000, -1.0, -1.0))
     assert error(other) > 1e-7
 
 

@@ -8,8 +8,9 @@ import pytest
 from cardan.engine.build.simd import simd_arrays
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import solve_dense
+from cardan.engine.solvers.sweeps.blocks import write_box_steps
 from cardan.engine.solvers.sweeps.joints import sweep_joints
-from cardan.engine.solvers.sweeps.pgs import sweep_boxes, write_box_steps
+from cardan.engine.solvers.sweeps.pgs import sweep_boxes
 from cardan.engine.solvers.sweeps.simd.solver import start_mixed
 from cardan.engine.world.options import SolverMethod
 from tests.engine.solvers.problems import (

@@ -12,8 +12,8 @@ from cardan.engine.solvers.gradient.apgd import relaxed_error
 from cardan.engine.solvers.gradient.solve import APGD, JACOBI, NNCG, PGS_SM, Iteration, iterate
 from cardan.engine.solvers.gradient.subspace import mark_free, minimise
 from cardan.engine.solvers.stopping import StoppingRules
-from cardan.engine.solvers.sweeps.csr import Matrix
 from cardan.engine.solvers.sweeps.jacobi import write_upper_bounds
+from cardan.engine.solvers.sweeps.matrix import Matrix
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System, measure, multiply
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
