@@ -53,11 +53,13 @@ export function gathered(faults) {
 export function showProblem(problem, way = null) {
   const faults = gathered(problem.errors ?? []);
   const unseen = faults.length - MAX_FAULTS;
+  const { detail } = problem;
+  const isListed = faults.some(({ fault }) => detail?.includes(fault.message));
   const facts = [problem.code, problem.request_id && `request ${problem.request_id}`, problem.retryable && "trying again may help"].filter(Boolean);
   const box = make("div", { class: "message", "data-about": AWAY.has(problem.code ?? "") ? "away" : problem.detail || problem.title },
     make("b", {}, problem.title),
     dismiss(() => box.remove()),
-    ...(problem.detail ? [make("p", {}, signs(problem.detail))] : []),
+    ...(detail && !isListed ? [make("p", {}, signs(detail))] : []),
     ...(faults.length ? [make("ul", {}, ...faults.slice(0, MAX_FAULTS).map(({ fault, place }) => make("li", {}, ...describeFault(fault, place))))] : []),
     ...(unseen > 0 ? [make("p", {}, `and ${unseen} more`)] : []),
     ...(facts.length ? [make("p", {}, facts.join(" · "))] : []),

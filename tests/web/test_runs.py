@@ -78,6 +78,28 @@ def test_a_run_that_failed_before_anybody_looked_says_why(page: Any, shown: Show
     shown.wait("cardan.shown().state === 'paused'")
 
 
+def test_a_message_says_each_fault_once(tab: Any, server: str) -> None:
+    tab.goto(f"{server}/#scene=incline")
+    shown = Shown(tab, server)
+    shown.wait("cardan.sessionId() !== null")
+    problem = tab.evaluate(
+        """async () => {
+          const sent = JSON.stringify({ scene: { bodies: [{ name: "a", mass: -1 }] } });
+          const headers = { "Content-Type": "application/json" };
+          const answer = await fetch("/v1/simulations", { method: "POST", headers, body: sent });
+          const { showProblem } = await import("/messages.js");
+          const problem = await answer.json();
+          showProblem(problem);
+          return problem;
+        }"""
+    )
+    message = tab.locator("#messages .message")
+    playwright_api.expect(message).to_contain_text("/bodies/0/mass")
+    assert problem["errors"][0]["message"] in problem["detail"]
+    assert message.text_content().count(problem["errors"][0]["message"].replace("`", "")) == 1
+    shown.close()
+
+
 @pytest.mark.parametrize(
     ("address", "words"),
     [
