@@ -184,8 +184,8 @@ class Finding(Open):
     quantity: str
     """`initial_overlap`, `initial_velocity`, `joint_error`, `joint_angle`, `drive_error`,
     `energy_growth`, `energy_drift`, `travel_per_step`, `turn_per_step`, `penetration`,
-    `step_error`, `stretch_error`, `simultaneous_impacts`, `turning_on_face`, `facet_impacts`,
-    `trigger_late`, `loop_jump`, `drive_noise`, `step_dependence` or `accuracy`."""
+    `step_error`, `stretch_error`, `solver_error`, `simultaneous_impacts`, `turning_on_face`,
+    `facet_impacts`, `trigger_late`, `loop_jump`, `drive_noise`, `step_dependence` or `accuracy`."""
     value: float
     """The worst one of the run, by share of its limit [`unit`]."""
     limit: float

@@ -38,7 +38,7 @@ class SecondRuns(Account):
         """It moves otherwise than the scene says: other runs of that tell nothing about it."""
         self._due: list[int] = []
         self._trail: list[doubling.Moment] = []
-        self._is_lost = False
+        self._is_lost = self._can_be_repeated = False
 
     def lose_trail(self) -> None:
         """It goes on from a snapshot, which has none of the moments before."""
@@ -48,7 +48,10 @@ class SecondRuns(Account):
         """Prepare to compare this run with others of its scene, if it is small."""
         self.leave_scene()
         self._measured: NDArray[np.float64] | None = None
-        if doubling.can_be_doubled(self.model, self.options, self.total_steps):
+        self._unsolved: NDArray[np.float64] | None = None
+        of_run = self.model, self.options, self.total_steps
+        self._can_be_repeated = doubling.can_be_repeated(*of_run)
+        if doubling.can_be_doubled(*of_run):
             self._due = doubling.due_steps(self.total_steps)
             self._note_trail()
 
@@ -74,20 +77,48 @@ class SecondRuns(Account):
         whether the run is trusted (engine/verdict/doubling.py).
         """
         found = super().findings()
-        ended = len(self._due) > 0 and self.step_count == self.total_steps
-        if not ended or self.failure is not None or not doubling.can_change(found):
+        if self.step_count != self.total_steps or self.failure is not None:
+            return found
+        return self._by_other_steps(found) or self._by_exact_solution()
+
+    def _by_other_steps(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What is found, with errors that runs with other steps measure."""
+        if not self._due or not doubling.can_change(found):
             return found
         if self._is_lost:
             self._find_trail()
         # a state that was written from outside, as that of a lane, was not seen on its way
         if not 0 < len(self._due) == len(self._trail):
             return found
-        names = Names(self.body_names, self.joint_names)
-        motion = self.placement.joint_motion
-        shares = doubling.Shares(self.model, self.state, self.options, motion)
+        shares = self._shares()
         if self._measured is None:
             self._measured = self._measure(shares, found)
-        return doubling.with_measured(found, self._measured, shares, names)
+        return doubling.with_measured(found, self._measured, shares, self._names())
+
+    def _by_exact_solution(self) -> list[dict[str, Any]]:
+        """What a run with the same step and an exact solver finds, if residuals might matter."""
+        if not self._can_be_repeated or not doubling.may_depend_on_solver(self.model, self.state):
+            return []
+        shares = self._shares()
+        if self._unsolved is None:
+            own, exact = self._own_trail(), self._same_with(1.0, solver=self._exact_solver())
+            self._unsolved = shares.of(own, exact._trail) if own else np.zeros(0)
+        if len(self._unsolved) == 0:
+            return []
+        return doubling.solver_findings(self._unsolved, shares, self._names())
+
+    def _names(self) -> Names:
+        return Names(self.body_names, self.joint_names)
+
+    def _shares(self) -> doubling.Shares:
+        motion = self.placement.joint_motion
+        return doubling.Shares(self.model, self.state, self.options, motion)
+
+    def _exact_solver(self) -> Any:
+        """The solver of the scene, made exact."""
+        exact = {"tolerance": doubling.EXACT_TOLERANCE, "max_iterations": doubling.EXACT_SWEEPS}
+        options = self.scene.simulation.solver
+        return options.model_copy(update={"method": "auto", **exact})
 
     def _measure(self, shares: doubling.Shares, found: list[dict[str, Any]]) -> NDArray[np.float64]:
         """Errors of the motions of this run, over their reaches; none: its estimates stand.
@@ -122,25 +153,34 @@ class SecondRuns(Account):
         return shares.of([own for own, _ in kept], [one for _, one in kept])
 
     def _find_trail(self) -> None:
-        """The moments that a snapshot lacks, of the same run once more.
-
-        If that ends elsewhere, this one was moved otherwise than the scene says.
-        """
-        again = self._same_with(1.0)
-        again.advance(self.total_steps - again.step_count)
-        motion = [(one.p_WB, one.q_WB, one.v_WB_W) for one in (again.state, self.state)]
-        if all(map(np.array_equal, *motion)):
-            self._trail, self._is_lost = again._trail, False
+        """The moments that a snapshot lacks."""
+        trail = self._own_trail()
+        if trail:
+            self._trail, self._is_lost = trail, False
         else:
             self.leave_scene()
 
-    def _same_with(self, factor: float) -> SecondRuns:
-        """This run with `factor` times the step, and its moments."""
+    def _own_trail(self) -> list[doubling.Moment]:
+        """The moments of this run, of the same once more where they were not noted.
+
+        None if that ends elsewhere: this one was moved otherwise than the scene says.
+        """
+        if 0 < len(self._due) == len(self._trail):
+            return self._trail
+        again = self._same_with(1.0)
+        again.advance(self.total_steps - again.step_count)
+        motion = [(one.p_WB, one.q_WB, one.v_WB_W) for one in (again.state, self.state)]
+        return again._trail if all(map(np.array_equal, *motion)) else []
+
+    def _same_with(self, factor: float, **more: Any) -> SecondRuns:
+        """This run with `factor` times the step and other options, and its moments."""
         options = self.scene.simulation
-        changed = {"simulation": options.model_copy(update={"dt": factor * options.dt})}
-        other = type(self)(self.scene.model_copy(update=changed | {"sensors": ()}))
+        changed = options.model_copy(update={"dt": factor * options.dt, **more})
+        update = {"simulation": changed, "sensors": ()}
+        other = type(self)(self.scene.model_copy(update=update))
         other.leave_scene()
-        shared = [step for step in self._due if doubling.ends_with(step, factor)]
+        due = self._due or doubling.due_steps(self.total_steps)
+        shared = [step for step in due if doubling.ends_with(step, factor)]
         other._due = [round(step / factor) for step in shared]
         other._note_trail()
         other.advance(other._due[-1])

@@ -28,6 +28,7 @@ from cardan.engine.runs.trials import Trial, Trials, judged
 from cardan.engine.runs.verification import ROUNDING, Stopped, Track
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_for
+from cardan.engine.verdict.doubling import EXACT_SWEEPS, EXACT_TOLERANCE
 from cardan.engine.world.options import SolverMethod
 from cardan.schemas import Scene, scene_hash
 
@@ -45,8 +46,6 @@ ERRORS = {
 BETTER = 2.0
 # both are only tried where that leaves work: so many times the first refinement are allowed
 SPARED = 24
-# what an exact solution of contacts and joints is: tolerance [m/s] and sweeps
-EXACT_TOLERANCE, EXACT_SWEEPS = 1e-10, 2000
 # share of what is asked for that the usual solution may differ from it
 SOLVED = 0.1
 # methods that solve to rounding; the others sweep until little changes

@@ -12,6 +12,9 @@ contradicts the estimate, with half the step. With an error C h^p of each motion
 comes to rest may do so in the same place on another way: such a run is done once more with half the
 step if its estimate is small, and p = 1. Errors are shares of the reach of each motion, as in
 engine/verdict/estimates.py.
+
+Half the step says nothing of what the solver leaves in each: a run that all this trusts, and whose
+residuals might matter, is done once more with the same step and an exact solution.
 """
 
 from __future__ import annotations
@@ -34,7 +37,12 @@ from cardan.engine.verdict.springs import spring_ends, stretches
 from cardan.engine.verdict.verified import ESTIMATES, STEP_ERRORS
 from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
 from cardan.engine.world.options import ImpactTime, Integrator, SolverMethod, StepOptions
-from cardan.engine.world.state import State
+from cardan.engine.world.state import EXTREME_RESIDUAL, State
+
+SOLVER_CHANGE = (
+    "Give `simulation.solver` a smaller `tolerance` and more `max_iterations`, or let its `method` "
+    'be "auto".'
+)
 
 Array = NDArray[np.float64]
 Finding = dict[str, Any]
@@ -42,6 +50,10 @@ JointMotion = Callable[[State], Array]
 
 # runs that are done again: steps times bodies, also where they can touch, and bodies, at most
 MOST_WORK, MOST_WORK_TOUCHING, MOST_BODIES = 100_000, 20_000, 16
+# what residuals may add up to, as a share of the shortest body, before the solver is looked at
+LEFT_SHARE = 1e-3
+# what an exact solution of contacts and joints is: tolerance [m/s] and sweeps
+EXACT_TOLERANCE, EXACT_SWEEPS = 1e-10, 2000
 # moments that are compared, and how many steps the coarsest of the other runs does at least
 MOMENTS, LEAST_STEPS = 50, 8
 # and how many moments beside them are closer to the start
@@ -98,12 +110,11 @@ def has_rigid_stops(model: Model) -> bool:
     return bool((bounded & (joints.limit_on != 0) & rigid).any())
 
 
-def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run is small, and nothing breaks, is triggered or sinks into contacts that are soft
+def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
+    """Whether a run is cheap, and nothing breaks, is triggered or sinks into contacts that are soft
     rows of substeps."""
     count, touch = int((model.bodies.kind == DYNAMIC).sum()), may_strike(model)
-    most = MOST_WORK_TOUCHING if touch else MOST_WORK
-    small = 0 < count <= MOST_BODIES and count * steps <= most
+    cheap = 0 < count * steps <= (MOST_WORK_TOUCHING if touch else MOST_WORK)
     steady = (
         options.integrator == Integrator.SEMI_IMPLICIT_EULER
         and options.impact_time != ImpactTime.EXACT
@@ -111,7 +122,20 @@ def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
         and bool(np.isinf(model.joints.breaking_force).all())
         and not (touch and options.solver.method == SolverMethod.SMALL_STEPS)
     )
-    return small and steady and steps >= COARSER[-1] * LEAST_STEPS
+    return cheap and steady and steps >= COARSER[-1] * LEAST_STEPS
+
+
+def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
+    """Whether a run can be repeated, and has few bodies: many differ by chance."""
+    few = int((model.bodies.kind == DYNAMIC).sum()) <= MOST_BODIES
+    return few and can_be_repeated(model, options, steps)
+
+
+def may_depend_on_solver(model: Model, state: State) -> bool:
+    """Whether the largest residual would matter if it were left in every step."""
+    moving = model.bodies.kind == DYNAMIC
+    shortest = float(body_lengths(model, state.p_WB)[moving].min())
+    return float(state.extremes[EXTREME_RESIDUAL] * state.time[0]) > LEFT_SHARE * shortest
 
 
 def due_steps(steps: int) -> list[int]:
@@ -314,3 +338,16 @@ def with_measured(
         shares.state, names, int(shares.bodies()[worst]), quantity="step_error", **more
     )
     return [*kept, finding]
+
+
+def solver_findings(errors: Array, shares: Shares, names: Names) -> list[Finding]:
+    """The finding of a run whose motions differ by `errors` (m,), over their reaches, from those
+    with an exact solution of contacts and joints."""
+    of_bodies = np.where(shares.absolute, errors, 0.0)
+    worst = int(np.argmax(of_bodies))
+    value = float(of_bodies[worst])
+    if not value > EXCEEDED:
+        return []
+    more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": SOLVER_CHANGE}
+    body = int(shares.bodies()[worst])
+    return [of_body(shares.state, names, body, quantity="solver_error", **more)]

@@ -26,6 +26,8 @@ SENTENCES = {
     "{value:.2g} of the motion (limit {limit:.2g}).",
     "stretch_error": "The step is long for the spring of body '{body}': the error of its "
     "own motion is estimated as {value:.2g} of that (limit {limit:.2g}).",
+    "solver_error": "The solver leaves too much: with an exact solution of contacts and joints the "
+    "motion of body '{body}' differs by {value:.2g} of itself (limit {limit:.2g}).",
     "energy_drift": "Energy appears or vanishes without a cause: {value:.3g} J (limit "
     "{limit:.3g} J, 8 % of the largest kinetic energy).",
     "simultaneous_impacts": "Body '{body}' bounces off two others in one step: what comes of it "
