@@ -123,7 +123,8 @@ def solve_dense(
 
     ELIMINATION solves the rows that are not equations: by pivoting where no bound depends on normal
     impulses, else by solve_proximal_newton. For square and polygonal friction an exact method
-    follows where that fails. LEMKE is exact; it becomes ELIMINATION where its tableau is too small.
+    follows where that fails. LEMKE is exact; it becomes ELIMINATION where its tableau is too small,
+    and where it ends on a ray, what that leaves is solved as by ELIMINATION.
     The caller must ensure that the rows fit.
 
     Returns NO_ROOM, and changes nothing, when the equations have more loops than the memory holds.
@@ -152,6 +153,9 @@ def solve_dense(
         status, count = sweep_dense(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
     elif method == LEMKE:
         status, count = _solve_lemke(dp, dense, tolerance)
+        if status != STOPPED_EXACT and has_friction(dp):
+            status, more = _solve_friction(dp, dense, max_iterations, tolerance)
+            count += more
     elif method >= ELIMINATION and has_friction(dp):
         status, count = _solve_friction(dp, dense, max_iterations, tolerance)
     else:
