@@ -73,9 +73,11 @@ warmup: setup ## compile the engine (once per version of its sources)
 
 # --- checks --------------------------------------------------------------------------------------
 
-test: setup-test ## checks, then all tests
+test: setup ## checks, then all tests; the engine is compiled while packages are installed
 	@status=0; \
+	$(BIN)/cardan warmup >/dev/null 2>&1 & \
 	$(MAKE) --no-print-directory check || status=1; \
+	wait; \
 	$(MAKE) --no-print-directory pytest || status=1; \
 	if [ $$status -ne 0 ]; then echo "make test: something above failed" >&2; fi; \
 	exit $$status
@@ -103,7 +105,7 @@ cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL, S3 serv
 	@$(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/simulations tests/service/recordings/test_results.py \
 	  tests/service/test_storage.py tests/service/test_random_faults.py tests/service/test_ray.py $(PYTEST_ARGS)
 
-boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
+boundscheck: setup ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)
 
 plain: setup-test ## what is simulated and solved with kernels as Numba compiles them by itself
