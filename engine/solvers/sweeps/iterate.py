@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.solvers.gradient.apgd import METRIC, SHIFT, relaxed_error, write_metric
 from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
-from cardan.engine.solvers.sweeps.matrix import sweep_relaxed
+from cardan.engine.solvers.sweeps.matrix import MatrixProblem, sweep_relaxed
 from cardan.engine.solvers.sweeps.system import (
+    law_of,
     make_admissible,
-    matrix_problem,
     measure,
     multiply,
     note,
@@ -66,7 +66,8 @@ def iterate_sweeps(
         if coulomb == 1:
             change = sweep(system, relaxation)
         else:
-            change = sweep_relaxed(matrix_problem(system), relaxation)
+            problem = MatrixProblem(law_of(system), system.matrix)
+            change = sweep_relaxed(problem, relaxation)
         error = inf
         if change <= rules.residual or wants_history(system, k):
             error = measure(system) if coulomb == 1 else _measure_relaxed(system)

@@ -60,15 +60,14 @@ def has_matrix(system: System) -> bool:
 
 
 @kernel
-def matrix_problem(system: System) -> MatrixProblem:
-    """The problem of a system whose A is given by its non-zeros."""
+def law_of(system: System) -> DenseProblem:
+    """The law of a system whose A is given by its non-zeros; its own A is empty."""
     p = system.problem
     kind, directions = p.friction_kind[0], p.friction_kind[1]
     sizes = (p.count[0], p.count[1], kind, directions, first_dependent(p))
-    law = DenseProblem(
+    return DenseProblem(
         system.v, p.b, p.lo, p.hi, p.mu, p.diagonal, p.lam, p.w, *sizes, p.normal_row
     )
-    return MatrixProblem(law, system.matrix)
 
 
 @kernel
@@ -98,7 +97,7 @@ def start_sweeps(system: System) -> None:
     Writes  problem.w, problem.lo and hi of tangents, system.v   as in blocks.py and matrix.py
     """
     if has_matrix(system):
-        write_pair_diagonals(matrix_problem(system))
+        write_pair_diagonals(MatrixProblem(law_of(system), system.matrix))
     else:
         write_steps(system.problem)
         body_velocities(system.problem, system.v)
@@ -115,7 +114,7 @@ def refresh(system: System) -> None:
 def sweep(system: System, omega: float) -> float:
     """One Gauss-Seidel sweep of all rows; return the largest D |change| [m/s or rad/s]."""
     if has_matrix(system):
-        return sweep_matrix(matrix_problem(system), omega)
+        return sweep_matrix(MatrixProblem(law_of(system), system.matrix), omega)
     return sweep_bodies(system.problem, system.v, omega)
 
 

@@ -51,7 +51,7 @@ def move_trees(problem: Problem, v: NDArray, i: int) -> None:
     """Add the response to the pending forces on the trees of row i.
 
     Writes  v (n_bodies + 1, 6) rad/s, m/s   of all bodies of these trees
-    Check   tests/engine/solvers/sweeps/test_trees.py
+    Check   tests/engine/solvers/direct/test_tree_elimination.py
     """
     _respond(problem, v, problem.body_a[i])
     _respond(problem, v, problem.body_b[i])
