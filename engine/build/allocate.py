@@ -149,7 +149,7 @@ def position_arrays(
 ) -> Positions:
     """Arrays of the position correction (empty for Baumgarte stabilisation).
 
-    problem: room for the corrections of all rows of a step
+    problem: room for the rows that are corrected
     part: scratch of the islands of the step, shared: they are solved before positions are corrected
     """
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
@@ -162,7 +162,7 @@ def position_arrays(
         rows=row_arrays(N_SLOTS * n_joints, 0),
         error=np.zeros((n_joints, N_SLOTS)),
         place=np.zeros((n_joints, N_SLOTS), np.int64),
-        wanted=np.zeros(len(problem.b)),
+        wanted=np.zeros(len(part.b)),
         problem=problem,
         islands=island_arrays(part),
         report=empty_report(),
@@ -265,7 +265,10 @@ def workspace(model: Model, options: StepOptions, max_contacts: int, threads: in
     loop_rows = row_arrays(max(most_equations(model.tree), UNITS), 0)
     problem = problem_of(rows, friction, model.bodies, motion, mobility)
     problem.number[0], part.number[0] = KICK, ISLAND
-    shifted = 0 if options.stabilisation == Stabilisation.BAUMGARTE else n_rows
+    # of a contact only the normal can be violated
+    shifted = max_rows(model, 0) + max_contacts
+    if options.stabilisation == Stabilisation.BAUMGARTE:
+        shifted = 0
     corrected = problem_of(row_arrays(shifted, 0), (0, 3), model.bodies, motion, mobility)
     work = Workspace(
         contacts=contact_arrays(max_contacts),
