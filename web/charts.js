@@ -12,6 +12,8 @@ import { DIFFERENCE, kindOf, offKind } from "./pins.js";
 import { Plot } from "./plot.js";
 
 const REDRAW_MS = 120;
+/** and where nothing new is to be seen */
+const IDLE_MS = 1000;
 
 /** @param {(energy: NonNullable<Frame["energy"]>) => number} of */
 const energy = (of) => (/** @type {Frame} */ frame) => (frame.energy ? of(frame.energy) : NaN);
@@ -57,6 +59,7 @@ export class Charts {
     this.host = byId("charts", HTMLElement);
     this.shown = 0; // s, the moment in the view
     this.drawn = 0;
+    this.stale = true; // something is to be seen that was not drawn yet
     this.standard = STANDARD.map((kind) => new Plot(kind, this.handlers));
     /** @type {Plot[]} of pinned channels, and how far this run is off the one before the fork */
     this.pinned = [];
@@ -159,18 +162,21 @@ export class Charts {
   push(frame) {
     const other = this.before?.at(frame.time) ?? null;
     for (const plot of this.all()) plot.push(frame, other);
+    this.stale = true;
   }
 
   /** @param {number} now ms @param {number} shown s, the moment in the view @param {boolean} force also when just drawn */
   update(now, shown, force = false) {
+    this.stale ||= shown !== this.shown;
     this.shown = shown;
-    if (!this.inSight || (!force && now - this.drawn < REDRAW_MS)) return;
+    if (!this.inSight || (!force && now - this.drawn < (this.stale ? REDRAW_MS : IDLE_MS))) return;
     const { library } = this;
     if (!library) {
       this.load();
       return;
     }
     this.drawn = now;
+    this.stale = false;
     for (const plot of this.all()) {
       if (plot.element.offsetParent) plot.update(library, shown);
     }

@@ -88,7 +88,7 @@ export class Comparison {
     names.hidden = place !== "half";
     [ours || "This run", theirs].forEach((name, i) => setText(names.children[i], name));
     placeGhost(page.view, place);
-    page.moved = performance.now();
+    page.pace.wake();
   }
 
   /** @param {Track} track @param {string} [ours] what the run in the view is called */

@@ -25,6 +25,7 @@ import { Motors } from "./motors.js";
 import { Opening } from "./opening.js";
 import { Outline } from "./outline.js";
 import { overlayToggles } from "./overlay_toggles.js";
+import { Pace } from "./pace.js";
 import { Readouts } from "./readouts.js";
 import { targetsOf } from "./targets.js";
 import { watchTheme } from "./theme.js";
@@ -32,10 +33,8 @@ import { Transport } from "./transport.js";
 import { View } from "./view.js";
 
 const PANEL_MS = 100;
-/** ms after the last movement, or sign of the user, until the view is drawn less often; and how often then */
-const AWAKE_MS = 1000;
-const IDLE_MS = 250;
-const SIGNS = ["pointerdown", "pointermove", "wheel", "keydown", "input", "click", "resize"];
+/** ms between pictures of the view where nothing moves */
+const IDLE_MS = 1000;
 
 export class Page {
   constructor() {
@@ -50,9 +49,7 @@ export class Page {
     this.frame = null;
     /** the newest filling of the plots; an older one gives up */
     this.filling = {};
-    /** ms, when something last moved */
-    this.moved = 0;
-    for (const sign of SIGNS) window.addEventListener(sign, () => { this.moved = performance.now(); }, { capture: true, passive: true });
+    this.pace = new Pace((now) => this.draw(now));
     /** @type {import("./arrange.js").Arrangement | null} the scene as it starts is in the view, and is changed there */
     this.arrangement = null;
     this.view = new View((body) => {
@@ -92,7 +89,7 @@ export class Page {
 
   async start() {
     tellFailures();
-    requestAnimationFrame((now) => this.draw(now));
+    this.pace.start();
     this.outline.draw();
     const listing = this.listExamples();
     Promise.all([listing, api.listComparisons().catch(() => [])]).then(([examples, comparisons]) => {
@@ -233,21 +230,26 @@ export class Page {
   }
 
   /** @param {number} now ms */
+  isAwake(now) {
+    return this.pace.isAwake(now) || this.view.onRendered !== null;
+  }
+
+  /** @param {number} now ms */
   draw(now) {
-    requestAnimationFrame((next) => this.draw(next));
+    this.pace.next(this.isAwake(now));
     const began = performance.now();
     const { session, drawn } = this;
     this.transport.advance(Math.min(200, now - drawn.at));
     const shown = (!this.arrangement && session?.timeline.sample(performance.now())) || null;
     if (session && shown) {
-      if (shown.frame !== this.frame || shown.time !== drawn.time) this.moved = now;
+      if (shown.frame !== this.frame || shown.time !== drawn.time) this.pace.wake();
       this.frame = shown.frame;
       this.view.show(shown.frame, shown.poses, this.selection, session.numbers, { time: shown.time, now });
       this.grab.update(session.numbers.grab);
       Object.assign(drawn, { step: shown.frame.step, time: shown.time });
     }
     this.view.showForceScale();
-    const awake = now - this.moved < AWAKE_MS || this.view.onRendered !== null;
+    const awake = this.isAwake(now);
     if (awake || now - drawn.pictured > IDLE_MS) {
       drawn.pictured = now;
       this.view.render(now, awake);

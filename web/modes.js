@@ -146,7 +146,7 @@ class Panel {
     if (!this.mode) return undefined;
     const turns = Math.min(FASTEST, Math.max(SLOWEST, this.mode.frequency)) * (now - this.began) / 1000;
     this.place(this.still ? 0 : 2 * Math.PI * turns);
-    this.page.moved = now;
+    this.page.pace.wake();
     return undefined;
   }
 
@@ -172,7 +172,7 @@ class Panel {
     this.page.view.stage.scene.remove(this.ghost.root);
     this.ghost.dispose();
     this.pane.remove();
-    this.page.moved = performance.now();
+    this.page.pace.wake();
   }
 }
 

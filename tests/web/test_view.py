@@ -1,5 +1,6 @@
 """What is beside the view, and what is drawn in it of bodies that come and go."""
 
+import time
 from typing import Any
 
 import httpx
@@ -46,6 +47,37 @@ def opened(page: Any, server: str, scene: dict[str, Any] | str) -> None:
     made = httpx.post(f"{server}/v1/sessions", json=wanted, timeout=60)
     made.raise_for_status()
     page.goto(f"{server}/#session={made.json()['id']}")
+
+
+# counts the frames of the screen that the page asks for
+COUNTED = """
+  window.asked = 0;
+  const ask = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (then) => { window.asked += 1; return ask(then); };
+"""
+IN_A_SECOND = """() => new Promise((done) => {
+  const before = window.asked;
+  window.setTimeout(() => done(window.asked - before), 1000);
+})"""
+ON_A_SIGN = """() => {
+  const before = window.asked;
+  window.dispatchEvent(new PointerEvent("pointermove"));
+  return window.asked - before;
+}"""
+
+
+def test_a_page_at_rest_asks_for_few_frames_and_wakes_at_once(tab: Any, server: str) -> None:
+    tab.add_init_script(COUNTED)
+    tab.set_viewport_size(SMALL)
+    shown = Shown(tab, server)
+    shown.open("incline", paused=True)
+    deadline = time.monotonic() + PATIENCE / 1000
+    while tab.evaluate(IN_A_SECOND) > 12:
+        assert time.monotonic() < deadline, "the page does not come to rest"
+    # it may be looking just now: then it has asked already
+    while tab.evaluate(ON_A_SIGN) == 0:
+        assert time.monotonic() < deadline, "the page does not wake"
+    shown.close()
 
 
 def test_what_holds_a_vanished_body_is_not_drawn(page: Any, server: str, shown: Shown) -> None:
