@@ -92,7 +92,8 @@ def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
     """Return the JSON object of a problem."""
     return {
         "type": f"{EXPLAINED}#{problem.code}",
-        "title": title_of(problem.status),
+        # of the type, as RFC 9457 asks: the same for every problem with this code
+        "title": problem.code.replace("_", " ").capitalize(),
         "status": problem.status,
         "detail": problem.detail,
         "code": problem.code,

@@ -18,6 +18,8 @@ def problem(answer, status, code):
     assert body["status"] == status
     assert body["request_id"] == answer.headers["x-request-id"]
     assert set(body) >= {"type", "title", "detail", "retryable", "errors"}
+    # of the type, not of this one
+    assert body["title"] == code.replace("_", " ").capitalize()
     return body
 
 
