@@ -101,8 +101,10 @@ class SecondRuns(Account):
             return []
         shares = self._shares()
         if self._unsolved is None:
-            own, exact = self._own_trail(), self._same_with(1.0, solver=self._exact_solver())
-            self._unsolved = shares.of(own, exact._trail) if own else np.zeros(0)
+            own, self._unsolved = self._own_trail(), np.zeros(0)
+            if own:
+                exact = self._same_with(1.0, solver=self._exact_solver())
+                self._unsolved = shares.of(own, exact._trail)
         if len(self._unsolved) == 0:
             return []
         return doubling.solver_findings(self._unsolved, shares, self._names())
@@ -163,7 +165,7 @@ class SecondRuns(Account):
     def _own_trail(self) -> list[doubling.Moment]:
         """The moments of this run, of the same once more where they were not noted.
 
-        None if that ends elsewhere: this one was moved otherwise than the scene says.
+        Empty if that ends elsewhere: this one was moved otherwise than the scene says.
         """
         if 0 < len(self._due) == len(self._trail):
             return self._trail

@@ -304,6 +304,17 @@ def push_node(tree: Tree, work: TreeWork, body: int, J: NDArray, i: int, lam: fl
 
 
 @kernel
+def push_trees(problem: Problem, i: int, x: float) -> None:
+    """Add J_i^T x to the pending forces on the trees of row i, which need not be prepared."""
+    tree, work = problem.mobility.tree, problem.mobility.work
+    a, b = problem.body_a[i], problem.body_b[i]
+    if touch(tree, work, a):
+        push_node(tree, work, a, problem.J_a, i, x)
+    if touch(tree, work, b):
+        push_node(tree, work, b, problem.J_b, i, x)
+
+
+@kernel
 def push_row(tree: Tree, work: TreeWork, problem: Problem, i: int) -> None:
     """Add J^T lam of row i to the forces on those of its bodies that belong to trees."""
     a, b = problem.body_a[i], problem.body_b[i]
@@ -336,11 +347,7 @@ def tree_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
     if tree.kind.shape[0] == 0:
         return
     for i in range(problem.count[0]):
-        a, b = problem.body_a[i], problem.body_b[i]
-        if touch(tree, work, a):
-            push_node(tree, work, a, problem.J_a, i, x[i])
-        if touch(tree, work, b):
-            push_node(tree, work, b, problem.J_b, i, x[i])
+        push_trees(problem, i, x[i])
     for i in range(problem.count[0]):
         for body in (problem.body_a[i], problem.body_b[i]):
             answer(tree, work, body, work.qdd)

@@ -314,6 +314,13 @@ def first_order_errors(fine: Array) -> Array:
     return 2.0 * fine
 
 
+def worst_body(errors: Array, shares: Shares) -> tuple[float, int]:
+    """The largest error (m,) of a motion that is a body's own, over its reach, and that body."""
+    of_bodies = np.where(shares.absolute, errors, 0.0)
+    worst = int(np.argmax(of_bodies))
+    return float(of_bodies[worst]), int(shares.bodies()[worst])
+
+
 def with_measured(
     found: Sequence[Finding], errors: Array, shares: Shares, names: Names
 ) -> list[Finding]:
@@ -326,28 +333,20 @@ def with_measured(
         return list(found)
     if errors.max(initial=0.0) <= CLEARED and not shares.touch:
         return [one for one in found if one["quantity"] not in ESTIMATES]
-    of_bodies = np.where(shares.absolute, errors, 0.0)
-    worst = int(np.argmax(of_bodies))
-    value = float(of_bodies[worst])
+    value, body = worst_body(errors, shares)
     if value <= (EXCEEDED_TOUCHING if shares.touch else EXCEEDED):
         return list(found)
     kept = [one for one in found if one["quantity"] not in STEP_ERRORS]
     change = largest_step(shares.time_step, value, STEP_SHARE, 1 if shares.touch else 2)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
-    finding = of_body(
-        shares.state, names, int(shares.bodies()[worst]), quantity="step_error", **more
-    )
-    return [*kept, finding]
+    return [*kept, of_body(shares.state, names, body, quantity="step_error", **more)]
 
 
 def solver_findings(errors: Array, shares: Shares, names: Names) -> list[Finding]:
     """The finding of a run whose motions differ by `errors` (m,), over their reaches, from those
     with an exact solution of contacts and joints."""
-    of_bodies = np.where(shares.absolute, errors, 0.0)
-    worst = int(np.argmax(of_bodies))
-    value = float(of_bodies[worst])
+    value, body = worst_body(errors, shares)
     if not value > EXCEEDED:
         return []
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": SOLVER_CHANGE}
-    body = int(shares.bodies()[worst])
     return [of_body(shares.state, names, body, quantity="solver_error", **more)]

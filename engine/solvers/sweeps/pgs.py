@@ -26,7 +26,8 @@ from cardan.engine.problem.operator import (
 )
 from cardan.engine.problem.projection import clamp, project_disk, project_pair, project_polygon
 from cardan.engine.solvers.sweeps.steps import step_of
-from cardan.engine.solvers.sweeps.trees import move_trees, moves_trees, push_trees
+from cardan.engine.solvers.sweeps.trees import move_trees, moves_trees
+from cardan.engine.trees.operator import push_trees
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.trees.operator import answer, is_on_tree, push_node, touch, tree_of
+from cardan.engine.trees.operator import answer, is_on_tree, push_trees, tree_of
 from cardan.engine.trees.spatial_arrays import add_to6, load6
 from cardan.engine.world.problem import Problem
 
@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 def moves_trees(problem: Problem, i: int) -> bool:
     """Whether an impulse of row i moves a tree."""
     return problem.mobility.tree.kind.shape[0] > 0 and is_on_tree(problem, i)
-
-
-@kernel
-def push_trees(problem: Problem, i: int, change: float) -> None:
-    """Add J_i^T change to the pending forces on trees."""
-    tree, work = problem.mobility.tree, problem.mobility.work
-    a, b = problem.body_a[i], problem.body_b[i]
-    if touch(tree, work, a):
-        push_node(tree, work, a, problem.J_a, i, change)
-    if touch(tree, work, b):
-        push_node(tree, work, b, problem.J_b, i, change)
 
 
 @kernel
