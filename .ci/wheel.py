@@ -1,12 +1,16 @@
 """Wheels of this checkout: one with compiled kernels for this interpreter, one for all platforms.
 
-    python .ci/wheel.py [FOLDER]      (FOLDER: where the wheels go, dist/ unless given)
+    python .ci/wheel.py [FOLDER] [--here]
+
+FOLDER: where the wheels go, dist/ unless given; --here: worlds side by side are compiled for the
+width of this processor's registers alone, not with AVX-512 and without it.
 
 Every kernel that a start may call is taken from the user's cache, or compiled now. Kernels are for
 x86-64-v3 where this processor has it (engine/compiler/processor.py); an installation whose
 interpreter, Numba, llvmlite or processor differs does not find them and compiles its own.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -15,7 +19,7 @@ from pathlib import Path
 
 from cardan.engine.compiler import ir_cache
 from cardan.engine.compiler.cache import COMPLETE, PLACE, USER_CACHE, Folder
-from cardan.engine.compiler.warmup import call_every_kernel
+from cardan.engine.compiler.warmup import call_every_kernel, compile_for_all_processors
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -39,13 +43,18 @@ class Copying(Folder):
             self.target.write(name, content)
 
 
-def collect(folder: Path) -> int:
-    """Fill an empty folder with the machine code of every kernel; number of files."""
+def collect(folder: Path, for_all: bool) -> int:
+    """Fill an empty folder with the machine code of every kernel; number of files.
+
+    for_all: for registers of every width, not of those of this processor alone.
+    """
     target = Folder(folder)
     copying = Copying(target)
     ir_cache.USER_CACHE = copying
     ir_cache.folders = lambda: [copying]
     call_every_kernel()
+    if for_all:
+        compile_for_all_processors()
     target.write(COMPLETE, b"")
     return sum(path.is_file() for path in folder.rglob("*"))
 
@@ -62,10 +71,14 @@ def build(target: Path, kernels: str) -> None:
 
 def main() -> int:
     """Build both."""
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").absolute()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "dist")
+    parser.add_argument("--here", action="store_true")
+    asked = parser.parse_args()
+    target = asked.folder.absolute()
     kernels = ROOT / "build" / "kernels"
     shutil.rmtree(kernels, ignore_errors=True)
-    files = collect(kernels)
+    files = collect(kernels, not asked.here)
     size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
     print(f"{files} files of machine code, {size / 1e6:.1f} MB")
     build(target, "")

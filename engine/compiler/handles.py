@@ -56,6 +56,7 @@ else:
         def __init__(self, struct_type: StructType) -> None:
             """Of one type of struct."""
             self.struct_type = struct_type
+            self.lane_width = struct_type.lane_width
             super().__init__(f"Handle({struct_type.name})")
 
     register_model(HandleType)(OpaqueModel)

@@ -18,8 +18,9 @@ import numpy as np
 
 from cardan.engine.compiler.kernel import F, kernel
 from cardan.engine.compiler.mode import STRUCTS_ARE_TUPLES
+from cardan.engine.compiler.processor import NARROW, WIDE, has_wide_registers
 
-W = 4  # worlds in a lane group: 32 bytes, a register of AVX2
+W = WIDE if has_wide_registers() else NARROW  # worlds in a lane group
 LANES = np.dtype([("lane", np.float64, (W,))])
 HAS_LANES = not STRUCTS_ARE_TUPLES
 
@@ -57,6 +58,10 @@ if TYPE_CHECKING:
         """Handle of a struct whose record arrays are arrays of lanes to kernels."""
         ...
 
+    def compile_for_width(entry_point: Any, width: int) -> None:
+        """Compile what was compiled of an entry point for lanes of another width; run nothing."""
+        ...
+
 elif not HAS_LANES:
 
     def lane_form_of(original):
@@ -64,6 +69,7 @@ elif not HAS_LANES:
         return kernel
 
     select = any_of = lane_of = with_lane = in_all_lanes = lanes_in = lanes_handle = None
+    compile_for_width = None
 
 else:
     import operator
@@ -83,11 +89,9 @@ else:
     class LanesType(types.Type):
         """One float64 of each of `width` worlds."""
 
-        is_lanes = True
-
         def __init__(self, width):
             """W in a register; 1 where a thread has a world (world_arrays.py)."""
-            self.width = width
+            self.width = self.lane_width = width
             super().__init__(f"Lanes{width}")
 
         def can_convert_from(self, typing_context, other):
@@ -101,11 +105,9 @@ else:
     class MaskType(types.Type):
         """One truth value of each of `width` worlds."""
 
-        is_lanes = True
-
         def __init__(self, width):
             """As LanesType."""
-            self.width = width
+            self.width = self.lane_width = width
             super().__init__(f"Mask{width}")
 
     INDEX = ir.IntType(32)
@@ -299,20 +301,28 @@ else:
     def _lanes_of(like):
         return like.dtype if isinstance(like, types.Array) else like
 
-    def in_lanes(numba_type):
-        """The type of a struct whose record arrays are arrays of lanes."""
+    def in_lanes(numba_type, width):
+        """The type of a struct, or of its handle, whose record arrays are arrays of lanes."""
+        if isinstance(numba_type, HandleType):
+            return HandleType(in_lanes(numba_type.struct_type, width))
         if isinstance(numba_type, StructType):
-            members = tuple(in_lanes(member) for member in numba_type.members.values())
+            members = tuple(in_lanes(member, width) for member in numba_type.members.values())
             return StructType(numba_type.instance_class, members)
-        if isinstance(numba_type, types.Array) and isinstance(numba_type.dtype, types.Record):
-            return types.Array(LanesType(W), numba_type.ndim, numba_type.layout)
+        of = getattr(numba_type, "dtype", None)
+        if isinstance(numba_type, types.Array) and isinstance(of, types.Record | LanesType):
+            return types.Array(LanesType(width), numba_type.ndim, numba_type.layout)
         return numba_type
 
     def lanes_handle(whole):
         """Handle of a struct whose record arrays are arrays of lanes to kernels."""
         handle = Handle(whole)
-        handle._numba_type_ = HandleType(in_lanes(handle_type(whole).struct_type))
+        handle._numba_type_ = in_lanes(handle_type(whole), W)
         return handle
+
+    def compile_for_width(entry_point, width):
+        """Compile what was compiled of an entry point for lanes of another width; run nothing."""
+        for arguments in list(entry_point.overloads):
+            entry_point.compile(tuple(in_lanes(one, width) for one in arguments))
 
     def lane_form_of(original: Kernel):
         """Decorator: kernels call this one in place of `original` where any argument has lanes."""

@@ -23,10 +23,10 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from cardan.engine.compiler.ir_cache import IRStore, MachineCodeStore
-from cardan.engine.compiler.processor import code_generator
+from cardan.engine.compiler.processor import WIDE, code_generator, wide_features
 from cardan.engine.compiler.progress import LINK_EVENT, Defined
 from cardan.engine.compiler.source_hash import ENGINE, is_of_a_module
-from cardan.engine.compiler.structs import has_lanes, mark_arguments
+from cardan.engine.compiler.structs import has_lanes, lane_width, mark_arguments
 
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
 KERNEL_PREFIX = "_ZN" + "".join(f"{len(part)}{part}" for part in ENGINE.name.split("."))
@@ -46,9 +46,16 @@ class _NoExecutable:
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """A code library whose functions take structs."""
 
+    origin: tuple[str, str, tuple[Any, ...]]  # module, qualified name, types of arguments
+
     def add_ir_module(self, ir_module: Any) -> None:
         """Add the IR of a function and its wrappers."""
         mark_arguments(ir_module)
+        if max(map(lane_width, self.origin[2]), default=0) == WIDE:
+            for function in ir_module.functions:
+                if not function.is_declaration:
+                    # llvmlite's own list lacks it
+                    set.add(function.attributes, wide_features())
         super().add_ir_module(ir_module)
 
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -66,7 +73,6 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 class IRLibrary(_Library):
     """The IR of one kernel, for linking only."""
 
-    origin: tuple[str, str, tuple[Any, ...]]  # module, qualified name, types of arguments
     bitcode = b""
     callees: list[Any]  # IR libraries
     can_be_stored = True
@@ -267,6 +273,7 @@ class _LibraryCompiler(Compiler):  # type: ignore[misc]
         state = self.state
         name_by_module(state.func_id)
         state.library = self.library_class(code_generator(), state.func_id.func_qualname)
+        state.library.origin = (state.func_id.modname, state.func_id.func_qualname, state.args)
         state.library.enable_object_caching()
         (passes,) = super().define_pipelines()
         passes.passes = [one for one in passes.passes if one[0] not in UNNEEDED_PASSES]
@@ -289,13 +296,6 @@ class IRCompiler(_LibraryCompiler):
     """For kernels called from kernels."""
 
     library_class = IRLibrary
-
-    def define_pipelines(self) -> list[Any]:
-        """Set the origin of the library."""
-        pipelines = super().define_pipelines()
-        state = self.state
-        state.library.origin = (state.func_id.modname, state.func_id.func_qualname, state.args)
-        return pipelines
 
 
 @contextmanager

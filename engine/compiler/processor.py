@@ -1,7 +1,8 @@
 """Which processor kernels are compiled for: a family of processors, so that they can be shipped.
 
 Machine code for x86-64-v3 (AVX2 and FMA; Intel since 2013, AMD since 2015) runs on every processor
-that has these features, and gives the same bits on all of them (decision 0140).
+that has these features, and gives the same bits on all of them (decision 0140). Only functions that
+compute with lanes of WIDE worlds use AVX-512 (decision 0930).
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ FAMILY_FEATURES = [
     "xsave",
 ]
 
+# worlds in a register of AVX2, and of AVX-512
+NARROW, WIDE = 4, 8
+# of x86-64-v4
+WIDE_FEATURES = ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"]
+
 
 class Processor(NamedTuple):
     """What LLVM compiles for."""
@@ -77,6 +83,27 @@ def target() -> Processor:
     if llvm.get_process_triple().startswith("x86_64") and fits_family(features):
         return Processor(FAMILY, ",".join(f"+{name}" for name in FAMILY_FEATURES))
     return Processor(llvm.get_host_cpu_name(), features.flatten())
+
+
+@cache
+def has_wide_registers() -> bool:
+    """Whether registers hold 64 bytes, by the features that were named or those of this processor.
+
+    They do in no other family than that of `FAMILY`.
+    """
+    if target().name != FAMILY:
+        return False
+    named = numba.config.CPU_FEATURES
+    if named is None:
+        features = llvm.get_host_cpu_features()
+        return all(features.get(name, False) for name in WIDE_FEATURES)
+    return all(f"+{name}" in named.split(",") for name in WIDE_FEATURES)
+
+
+def wide_features() -> str:
+    """Features of a function that may use registers of 64 bytes, as an attribute of LLVM."""
+    features = [target().features, *(f"+{name}" for name in WIDE_FEATURES)]
+    return f'"target-features"="{",".join(features)}"'
 
 
 class Codegen(JITCPUCodegen):  # type: ignore[misc]

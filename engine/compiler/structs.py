@@ -51,21 +51,24 @@ class StructType(types.Type):  # type: ignore[misc]
         self.instance_class = cls
         self.members = dict(zip(cls._fields, members, strict=True))  # type: ignore[attr-defined]
         # read at every call, and a world has hundreds of members
-        self.has_lanes = any(map(has_lanes, members))
+        self.lane_width = max(map(lane_width, members), default=0)
         typed = ", ".join(f"{name}: {member}" for name, member in self.members.items())
         what = f"{cls.__module__}.{cls.__qualname__}({typed})"
         super().__init__(f"{cls.__name__}_{hashlib.sha256(what.encode()).hexdigest()[:12]}")
 
 
+def lane_width(numba_type: Any) -> int:
+    """Of how many worlds values of a type hold numbers (lanes.py); 0: of one, as usual."""
+    if isinstance(numba_type, types.Array):
+        return lane_width(numba_type.dtype)
+    if isinstance(numba_type, types.BaseTuple):
+        return max(map(lane_width, numba_type.types), default=0)
+    return int(getattr(numba_type, "lane_width", 0))
+
+
 def has_lanes(numba_type: Any) -> bool:
     """Whether values of a type hold numbers of several worlds (lanes.py)."""
-    if isinstance(numba_type, types.Array):
-        return has_lanes(numba_type.dtype)
-    if isinstance(numba_type, StructType):
-        return numba_type.has_lanes
-    if isinstance(numba_type, types.BaseTuple):
-        return any(map(has_lanes, numba_type.types))
-    return bool(getattr(numba_type, "is_lanes", False))
+    return lane_width(numba_type) > 0
 
 
 @functools.cache

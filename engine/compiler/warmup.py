@@ -6,8 +6,12 @@ import time
 from typing import Any, Literal
 
 from cardan.engine.compiler.cache import is_complete, mark_complete
+from cardan.engine.compiler.lanes import W, compile_for_width
+from cardan.engine.compiler.processor import NARROW, WIDE
 from cardan.engine.compiler.progress import Defined, Progress, watched
 from cardan.engine.dynamics import Dynamics
+from cardan.engine.lanes.many import run_worlds
+from cardan.engine.lanes.step import run
 from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.states import rollout_states
 from cardan.engine.runs.variants import rollout
@@ -120,6 +124,13 @@ def move_side_by_side() -> None:
     scene["simulation"] |= {"formulation": "reduced"}
     rollout(scene, {"/bodies/0/mass": [1.0, 2.0]})
     rollout_states(scene, [[0.0], [0.1]])
+
+
+def compile_for_all_processors() -> None:
+    """Compile worlds side by side, which were moved, for registers of every width."""
+    for width in {NARROW, WIDE} - {W}:
+        for entry_point in (run, run_worlds):
+            compile_for_width(entry_point, width)
 
 
 def call_every_kernel(share: Share | None = None) -> None:

@@ -12,7 +12,6 @@ from cardan.engine.accounting.energy import potential_energy, whole_motion
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import (
-    W,
     any_of,
     in_all_lanes,
     lane_of,
@@ -159,7 +158,7 @@ def run_worlds(handle: LaneWorld, rows: WorldRuns, h: float, n_steps: int) -> No
     Check   tests/engine/lanes/test_states.py
     """
     world, runs = struct_of(handle), struct_of(rows)
-    for first in range(0, runs.q.shape[0], W):
+    for first in range(0, runs.q.shape[0], lanes_in(world.state.left)):
         run_group(world, runs, first, h, n_steps)
 
 

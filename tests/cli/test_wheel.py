@@ -26,7 +26,7 @@ pytestmark = [
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Wheels by what they are for: "any" or "platform"."""
     folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, str(ROOT / ".ci" / "wheel.py"), str(folder)]
+    command = [sys.executable, str(ROOT / ".ci" / "wheel.py"), "--here", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     found = {"any" if "-none-any" in path.name else "platform": path for path in folder.iterdir()}
