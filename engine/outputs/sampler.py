@@ -28,8 +28,8 @@ class Sampler:
         n_joints: int,
         due: NDArray[np.int64],
     ) -> None:
-        """Record the named channels after the steps `due` (m,), which ascend."""
-        self._adopt(sample_arrays(channels, bodies, n_joints, due, max(len(due), LEAST_FRAMES)))
+        """Record the named channels at the start and after the steps `due` (m,), which ascend."""
+        self._adopt(sample_arrays(channels, bodies, n_joints, due, max(len(due) + 1, LEAST_FRAMES)))
         self.sensed: list[NDArray[np.float64]] = []
         self.rows: list[NDArray[np.void]] = []
         self.wants_rows = "constraints" in channels

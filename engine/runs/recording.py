@@ -68,7 +68,7 @@ def recording_steps(scene: GivenScene) -> NDArray[np.int64]:
         count = math.floor(total / interval) + 1
         steps = np.unique(np.rint(np.arange(count) * max(interval, 1.0)).astype(np.int64))
         steps = steps[steps <= total]
-    return np.union1d(steps, [total])
+    return steps if steps[-1] == total else np.append(steps, total)
 
 
 class Recording:
