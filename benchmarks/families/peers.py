@@ -13,7 +13,13 @@ from benchmarks.families.solids import Scene
 
 DRIVERS = Path(__file__).parent / "drivers"
 MODULE = "benchmarks.families.ours"
-OURS = Peer("Cardan", 64, False, partial(command, (sys.executable, "-m", MODULE), ()))
+_OWN = (sys.executable, "-m", MODULE)
+OURS = Peer("Cardan", 64, False, partial(command, _OWN, ()))
+# the same with steps that are longer than the scene's
+LONGER = tuple(
+    Peer(f"Cardan, {k} steps in one", 64, False, partial(command, _OWN, (f"{k}",)))
+    for k in (2, 5, 10)
+)
 
 
 class Scope(NamedTuple):

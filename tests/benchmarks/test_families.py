@@ -12,7 +12,7 @@ from benchmarks.contacts.report import OURS
 from benchmarks.families import report
 from benchmarks.families.draw import FAMILIES, draw
 from benchmarks.families.flat import plain
-from benchmarks.families.ours import document
+from benchmarks.families.ours import document, in_longer_steps, run
 from benchmarks.families.peers import ALL, MUJOCO, ODE, PLAIN, lacks
 from benchmarks.families.quality import Quality
 from cardan.engine import Simulation
@@ -81,6 +81,33 @@ def test_a_peer_that_blew_up_is_not_the_fastest() -> None:
     rows[OURS]["gain"] = 0.5
     assert report.ratio(rows, (64,)) is None
     assert f"{OURS} failed: rods" in report.remarks({"rods": rows})
+
+
+def test_longer_steps_count_where_they_are_as_good_as_the_fastest_peer() -> None:
+    """Neither a run that is less good than the peer counts, nor what nobody sees against one."""
+    peer = {"us": 100.0, "finite": True, "floats": 64, "depth_mm": 2.0, "apart_mm": 1e-9}
+    ours = peer | {"us": 300.0, "depth_mm": 0.1, "apart_mm": 1e-5}
+    rows: dict[str, dict[str, Any]] = {"peer": peer, OURS: ours}
+    assert report.ratio_as_good(rows) == 3.0
+    rows[f"{OURS}, 2 steps in one"] = ours | {"us": 150.0, "depth_mm": 1.9}
+    rows[f"{OURS}, 5 steps in one"] = ours | {"us": 60.0, "depth_mm": 2.1}
+    rows[f"{OURS}, 10 steps in one"] = {"us": 30.0, "finite": False, "floats": 64}
+    assert report.ratio_as_good(rows) == 1.5
+    assert report.ratio(rows, (64,)) == 3.0
+    rows[f"{OURS}, 5 steps in one"] |= {"depth_mm": 2.0, "apart_mm": 0.9e-3}
+    assert report.ratio_as_good(rows) == 0.6
+    # where none is as good, the scene's own steps count
+    assert report.ratio_as_good({"peer": peer | {"depth_mm": 1e-4}, OURS: ours}) == 3.0
+
+
+def test_longer_steps_end_at_the_same_time() -> None:
+    """A pendulum of balls in steps of another length is where it is at that time."""
+    scene = draw("heavy_end", 1)
+    own, longer = run(scene), run(scene, "2")
+    assert len(own["states"]) == len(longer["states"]) == scene["steps"] // scene["every"]
+    assert in_longer_steps(scene, 2)["dt"] == 2.0 * scene["dt"]
+    moved = np.abs(own["states"][-1, :, :3] - own["states"][0, :, :3]).max()
+    assert np.abs(own["states"][-1, :, :3] - longer["states"][-1, :, :3]).max() < 0.02 * moved
 
 
 @pytest.mark.parametrize("seed", [1, 2])
