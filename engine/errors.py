@@ -22,8 +22,18 @@ class Failure(NamedTuple):
 
 
 def work_failure(state: State, integrator: str, most: int) -> Failure:
-    """Describe a step of the grid that an adaptive integrator could not finish, and a remedy."""
+    """Describe a step of the grid that an integrator could not finish, and a remedy."""
     step, time = int(state.step[0]), float(state.time[0])
+    if integrator == "implicit_midpoint":
+        return Failure(
+            step,
+            time,
+            "",
+            "work",
+            f"At step {step} (t = {time:.6g} s) the equation of a step of 'implicit_midpoint' is "
+            "not solved by Newton's method: the step is too long for this motion. Make "
+            '`simulation.dt` smaller, or use `simulation.integrator`: "dop853" or "radau".',
+        )
     other = "radau" if integrator == "dop853" else "dop853"
     return Failure(
         step,

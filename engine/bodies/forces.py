@@ -59,6 +59,10 @@ def next_point(targets: Targets, table: int, time: float) -> int:
     return low
 
 
+# squared cosine of half the turn across the axis of a torsion spring, below which it has no twist
+NO_TWIST = 1e-12
+
+
 @kernel
 def value_at(targets: Targets, table: int, time: float) -> float:
     """A quantity that may vary in time; constant before its first and after its last point."""
@@ -140,13 +144,29 @@ def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, flo
 
 @kernel
 def torsion_angle(forces: Forces, state: State, f: int) -> tuple[Vec3, float]:
-    """Axis of torsion spring f in W and its twist [rad], counted across turns from state.twist."""
+    """What torsion spring f turns about, in W, and its twist x [rad], counted from state.twist.
+
+    With (c, v) the turn of B against A from the start, in axes of A, a the axis and s = v . a,
+
+        x = 2 atan2(s, c),    dx/dt = d . (w_B - w_A),    d = (c (c a + v x a) + s v)/(c^2 + s^2)
+
+    d is a where B turns about a alone. The torque along d is that of a potential of x. A half turn
+    about an axis across a has no twist: there d is a.
+
+    Source  derived: the rate of a quaternion is half the product with the angular velocity
+    Check   tests/laws/test_torsion.py
+    """
     q_WA = load4(state.q_WB, forces.body_a[f])
-    axis_A = load3(forces.anchor_A, f)
+    a = load3(forces.anchor_A, f)
     q_AB = multiply(conjugate(q_WA), load4(state.q_WB, forces.body_b[f]))
-    twist = multiply(q_AB, conjugate(load4(forces.q_AB0, f)))
-    sine = twist[1] * axis_A[0] + twist[2] * axis_A[1] + twist[3] * axis_A[2]
-    return rotate(q_WA, axis_A), nearest_turn(2.0 * math.atan2(sine, twist[0]), state.twist[f])
+    turn = multiply(q_AB, conjugate(load4(forces.q_AB0, f)))
+    c, v = turn[0], (turn[1], turn[2], turn[3])
+    s = dot(v, a)
+    square = c * c + s * s
+    d = a
+    if square > NO_TWIST:
+        d = scale(1.0 / square, add(scale(c, add(scale(c, a), cross(v, a))), scale(s, v)))
+    return rotate(q_WA, d), nearest_turn(2.0 * math.atan2(s, c), state.twist[f])
 
 
 @kernel
@@ -193,13 +213,13 @@ def write_spring(forces: Forces, state: State, f: int, motion: Motion) -> None:
 
 @kernel
 def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """Torque k1 x + ... about the axis, x = twist - rest."""
-    axis, angle = torsion_angle(forces, state, f)
+    """Torque k1 x + ... along what the spring turns about, x = twist - rest."""
+    direction, angle = torsion_angle(forces, state, f)
     i, j = forces.body_a[f], forces.body_b[f]
     torque = elastic_force(forces.stiffness, f, angle - forces.rest[f])
     for k in range(3):
-        motion.wrench[i, k] += torque * axis[k]
-        motion.wrench[j, k] -= torque * axis[k]
+        motion.wrench[i, k] += torque * direction[k]
+        motion.wrench[j, k] -= torque * direction[k]
 
 
 @kernel

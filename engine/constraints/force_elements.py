@@ -89,8 +89,8 @@ def write_elements(
         if kind == FORCE_SPRING:
             curvature = write_line(rows, row, state, forces, f, bias_acceleration)
         else:
-            axis = torsion_angle(forces, state, f)[0]
-            set_jacobian(rows, row, negate(axis), (0.0, 0.0, 0.0), axis)
+            direction = torsion_angle(forces, state, f)[0]
+            set_jacobian(rows, row, negate(direction), (0.0, 0.0, 0.0), direction)
         x = elongation(forces, state, f)
         force = elastic_force(forces.stiffness, f, x)
         slope = elastic_slope(forces.stiffness, f, x)

@@ -134,9 +134,9 @@ def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> f
         return -c * speed
     if kind == ROW_ELEMENT:
         f = rows.slot[i]
-        viscous = model.forces.damping[f] * speed
-        if viscous == 0.0:
+        if model.forces.damping[f] == 0.0:
             return 0.0  # applied by write_forces
+        viscous = model.forces.damping[f] * speed
         out[DAMPED] += viscous * speed
         return (
             -elastic_force(model.forces.stiffness, f, elongation(model.forces, state, f)) - viscous

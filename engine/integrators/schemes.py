@@ -29,6 +29,8 @@ Look = Callable[[float, Array], tuple[Array, bool]]
 LOOKS, NEWTON_STEPS = 30, 20
 # tolerance of a midpoint, as a share of the largest rate of change
 SOLVED = 1e-14
+# and above which what rounding leaves no better is no solution
+UNSOLVED = 1e-6
 # evaluations of the vector field in one step of the grid at which a run is given up: an adaptive
 # integrator needs 12 where the motion is smooth, and some thousands of millions where it is not
 MOST_LOOKS = 50_000
@@ -40,7 +42,7 @@ BESIDE = ((-2.0, -1.0 / 6.0), (-1.0, 2.0 / 3.0), (1.0, 2.0 / 3.0), (2.0, -1.0 / 
 
 
 class WorkLimit(Exception):  # noqa: N818 - a run that is given up: errors.Failure
-    """A step of the grid takes more than MOST_LOOKS evaluations."""
+    """A step takes more than MOST_LOOKS evaluations, or its equation is not solved."""
 
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
@@ -68,7 +70,10 @@ def rk4(field: Field, t: float, x: Array, h: float) -> Array:
 
 
 def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
-    """x + h f(t + h/2, (x + x')/2): order 2, symmetric; by fixed point, or Newton if stiff."""
+    """x + h f(t + h/2, (x + x')/2): order 2, symmetric; by fixed point, or Newton if stiff.
+
+    Raises WorkLimit where neither finds x'.
+    """
     middle = t + 0.5 * h
     rate = field(t, x)
     for _ in range(LOOKS):
@@ -79,9 +84,15 @@ def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
             return x + h * rate
     for _ in range(NEWTON_STEPS):
         off = field(middle, x + 0.5 * h * rate) - rate
-        if np.abs(off).max() <= 1e2 * SOLVED * np.abs(rate).max():
-            break
-        rate = rate + np.linalg.solve(np.eye(len(x)) - slope(field, middle, x, rate, h), off)
+        left, size = np.abs(off).max(), np.abs(rate).max()
+        if left <= 1e2 * SOLVED * size or not np.isfinite(left):
+            return x + h * rate
+        try:
+            rate = rate + np.linalg.solve(np.eye(len(x)) - slope(field, middle, x, rate, h), off)
+        except np.linalg.LinAlgError as error:
+            raise WorkLimit from error
+    if left > UNSOLVED * size:
+        raise WorkLimit
     return x + h * rate
 
 

@@ -20,7 +20,15 @@ from cardan.engine.build.loops import reaction_length
 from cardan.engine.build.presence import check_all_there
 from cardan.engine.simulation import Simulation
 from cardan.engine.statics.cones import Cone, Program
-from cardan.engine.world.model import BALL, DYNAMIC, PLANAR
+from cardan.engine.verdict.springs import spring_lengths
+from cardan.engine.world.model import (
+    BALL,
+    DYNAMIC,
+    FORCE_SPRING,
+    FORCE_TORSION,
+    PLANAR,
+    Model,
+)
 from cardan.engine.world.rows import (
     ROW_COUPLING,
     ROW_DRAG,
@@ -35,6 +43,7 @@ from cardan.engine.world.rows import (
     ROW_SPRING,
     ROW_TANGENT,
 )
+from cardan.engine.world.state import State
 from cardan.schemas import Scene
 from cardan.schemas.options import SimulationOptions
 
@@ -123,21 +132,37 @@ def reactions_at(scene: Scene, pose: Simulation | None = None) -> Reactions:
     return _assembled(simulation)
 
 
+def tensions(model: Model, state: State, length: float) -> Array:
+    """(f,) N: size of the force of each spring of the scene, of a torsion spring at this length."""
+    forces = model.forces
+    torsion = forces.kind == FORCE_TORSION
+    now = np.where(torsion, state.twist, forces.rest)
+    now[forces.kind == FORCE_SPRING] = spring_lengths(model, state)
+    x = np.abs(now - forces.rest)
+    k = forces.stiffness
+    size: Array = x * (np.abs(k[:, 0]) + x * (np.abs(k[:, 1]) + x * np.abs(k[:, 2])))
+    return np.where(torsion, size / length, size)
+
+
 def _assembled(simulation: Simulation) -> Reactions:
     """The equations of all dynamic bodies."""
     model, state, rows = simulation.model, simulation.state, simulation.work.rows
     bodies = np.flatnonzero(model.bodies.kind == DYNAMIC)
     length = reaction_length(model, state.p_WB)
     wrench = simulation.work.motion.wrench.copy()
-    wrench[:, 3:] += model.bodies.mass[:, None] * state.gravity_W
+    weight = model.bodies.mass[:, None] * state.gravity_W
     chosen, fixed, lo, hi = _sorted_rows(simulation, REACH * length)
+    # forces that are in balance leave nothing of each other
     sizes = np.abs(wrench[bodies])
+    sizes[:, 3:] += np.abs(weight[bodies])
+    wrench[:, 3:] += weight
     for i, given in fixed:
-        apart = np.zeros_like(wrench)
-        _push(apart, rows, i, given)
-        sizes += np.abs(apart[bodies])
-        wrench += apart
-    force = max(float((sizes[:, :3] / length).sum() + sizes[:, 3:].sum()), 1e-12)
+        alone = np.zeros_like(wrench)
+        _push(alone, rows, i, given)
+        sizes += np.abs(alone[bodies])
+        wrench += alone
+    sum_of_sizes = (sizes[:, :3] / length).sum() + sizes[:, 3:].sum()
+    force = max(float(sum_of_sizes + tensions(model, state, length).sum()), 1e-12)
     place = np.full(len(model.bodies.kind), -1)
     place[bodies] = np.arange(len(bodies))
     A = np.zeros((6 * len(bodies), len(chosen)))

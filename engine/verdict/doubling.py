@@ -50,6 +50,8 @@ JointMotion = Callable[[State], Array]
 
 # runs that are done again: steps times bodies, also where they can touch, and bodies, at most
 MOST_WORK, MOST_WORK_TOUCHING, MOST_BODIES = 100_000, 20_000, 16
+# integrators whose errors depend on the step of the scene; the others choose their own
+OF_FIXED_STEPS = (Integrator.SEMI_IMPLICIT_EULER, Integrator.IMPLICIT_MIDPOINT, Integrator.RK4)
 # what residuals may add up to, as a share of the shortest body, before the solver is looked at
 LEFT_SHARE = 1e-3
 # what an exact solution of contacts and joints is: tolerance [m/s] and sweeps
@@ -116,7 +118,7 @@ def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
     count, touch = int((model.bodies.kind == DYNAMIC).sum()), may_strike(model)
     cheap = 0 < count * steps <= (MOST_WORK_TOUCHING if touch else MOST_WORK)
     steady = (
-        options.integrator == Integrator.SEMI_IMPLICIT_EULER
+        options.integrator in OF_FIXED_STEPS
         and options.impact_time != ImpactTime.EXACT
         and len(model.triggers.kind) == 0
         and bool(np.isinf(model.joints.breaking_force).all())

@@ -298,12 +298,15 @@ def patch_finding(model: Model, state: State, names: Any, which: int) -> Finding
 
 
 def motion_findings(model: Model, state: State, options: StepOptions, names: Any) -> list[Finding]:
-    """Findings about the motion up to now; integrators of smooth motion have none.
+    """Findings about the motion up to now; of integrators of smooth motion its energy alone.
 
     names gives body(i); see engine/verdict/findings.py.
     """
-    if state.step[0] == 0 or options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+    if state.step[0] == 0:
         return []
+    if options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+        drift = drift_finding(model, state, options)
+        return [] if drift is None else [drift]
     h = float(options.time_step)
     found = (
         step_error_finding(model, state, options, names),

@@ -19,7 +19,7 @@ def stretches(model: Model, state: State, motion: Array) -> Array:
 
     motion (j, 3, 2): coordinates of all joints now
     """
-    joints, forces, found = model.joints, model.forces, list[float]()
+    joints, found = model.joints, list[float]()
     for j in np.flatnonzero(joints.spring_on == 1):
         if joints.kind[j] == COUPLING:
             terms = slice(joints.term_start[j], joints.term_start[j + 1])
@@ -27,6 +27,12 @@ def stretches(model: Model, state: State, motion: Array) -> Array:
             found.append(float(joints.term_factor[terms] @ moved))
         else:
             found.append(float(motion[j, 0, 0]))
+    return np.concatenate([np.array(found, float), spring_lengths(model, state)])
+
+
+def spring_lengths(model: Model, state: State) -> Array:
+    """(s,) m: lengths of springs between bodies, as they are."""
+    forces, found = model.forces, list[float]()
     for f in np.flatnonzero(forces.kind == FORCE_SPRING):
         a, b = int(forces.body_a[f]), int(forces.body_b[f])
         arm = turn(state.q_WB[b], forces.anchor_B[f]) - turn(state.q_WB[a], forces.anchor_A[f])
