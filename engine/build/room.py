@@ -1,0 +1,90 @@
+"""Room for what a step finds: contacts, pairs and rows; how much at first, and how it grows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cardan.engine.solvers.solve import AUTO, PGS, RESTING_ROWS, SMALL_STEPS, SOR
+from cardan.engine.world.collision import CollisionScratch
+from cardan.engine.world.model import Model
+from cardan.engine.world.options import ImpactTime, RestitutionLaw, StepOptions
+from cardan.engine.world.problem import FRICTION_CONE
+from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
+from cardan.engine.world.rows import N_SLOTS
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Workspace
+
+# rows of a grabbed body
+GRAB_ROWS = 3
+
+
+def has_strikes(options: StepOptions) -> bool:
+    """Whether impacts are separate from the kick and need arrays."""
+    by_law = options.restitution_law != RestitutionLaw.NEWTON
+    return by_law or options.impact_time == ImpactTime.EXACT
+
+
+def first_capacity(n_shapes: int) -> int:
+    """Initial capacity of contacts; it grows when a scene needs more."""
+    return max(32, 2 * n_shapes)
+
+
+def first_pairs(max_contacts: int) -> int:
+    """Initial capacity of pairs: their boxes are larger than shapes, so most do not touch."""
+    return max(64, 4 * max_contacts)
+
+
+def with_reserve(n: int) -> int:
+    """Room for n of which a step may soon find more: a quarter, so that growth is rare."""
+    return n + n // 4
+
+
+class Room(NamedTuple):
+    """Capacities."""
+
+    contacts: int
+    pairs: int
+
+
+def grown_room(state: State, work: Workspace, collision: CollisionScratch, status: int) -> Room:
+    """Capacities after a step that was short of one: `status`."""
+    contacts, pairs = len(work.contacts.gap), len(collision.sweep.pair_a)
+    if status & CONTACTS_FULL:
+        found = [int(one.count[0] + one.dropped[0]) for one in (work.contacts, work.ahead)]
+        room = min(contacts, len(state.contacts.key))
+        contacts = with_reserve(max(found[0] + int(state.resting.count[0]), found[1], room + 4))
+    if status & PAIRS_FULL:
+        missing = int(collision.sweep.pair_count[1] - collision.sweep.pair_count[0])
+        pairs = with_reserve(pairs + max(4, missing))
+    return Room(contacts, pairs)
+
+
+def box_rows(model: Model, max_contacts: int) -> int:
+    """Rows of joints, terms of couplings, force elements (drag has three), a grab, rolling."""
+    rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + GRAB_ROWS
+    rows += len(model.joints.term_joint)
+    turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
+    return rows + (3 * max_contacts if turning else 0)
+
+
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of everything beside contacts, and three of each contact."""
+    return box_rows(model, max_contacts) + 3 * max_contacts
+
+
+def max_groups(model: Model) -> int:
+    """Groups of equations: a joint may have more than six, a force element has one."""
+    return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
+
+
+def gathered_rows(model: Model, options: StepOptions, n_rows: int) -> int:
+    """Rows of the largest island of n_rows that is gathered before it is solved.
+
+    Islands of contacts alone are swept in place unless they are small (solvers/solve.py). A grabbed
+    body needs more room: `with_room_to_grab`.
+    """
+    is_swept = options.solver.method in (AUTO, PGS, SOR, SMALL_STEPS)
+    is_swept &= options.friction_kind == FRICTION_CONE and not has_strikes(options)
+    if is_swept and box_rows(model, 1) == GRAB_ROWS and len(model.tree.kind) == 0:
+        return min(n_rows, RESTING_ROWS)
+    return n_rows
