@@ -18,7 +18,7 @@ from cardan.engine.build.limits import lay_down_limits
 from cardan.engine.build.presence import responses
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.rewrite import clear_run, rewrite
-from cardan.engine.build.room import first_pairs, grown_room
+from cardan.engine.build.room import Room, first_room, grown_room
 from cardan.engine.build.scene import Built, build
 from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
 from cardan.engine.compiler.cache import SOURCE_HASH
@@ -97,7 +97,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self._threads, self.helpers = threads_for(scene.simulation.threads, moving), Helpers()
         self._world: World | None = None
         self._parts: tuple[Any, ...] = ()
-        self._allocate(len(self.state.contacts.key))
+        self._allocate(first_room(len(self.state.contacts.key)))
         self._start(scene, began)
 
     def _start(self, scene: Scene, began: float) -> None:
@@ -142,16 +142,15 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self._start(scene, began)
         return True
 
-    def _allocate(self, contacts: int, pairs: int = 0) -> None:
-        self.work = workspace(self.model, self.options, contacts, self._threads)
-        pairs = pairs or first_pairs(contacts)
-        self.collision = collision_scratch(self.model.shapes, pairs, contacts)
+    def _allocate(self, room: Room) -> None:
+        self.work = workspace(self.model, self.options, room, self._threads)
+        self.collision = collision_scratch(self.model.shapes, room.pairs, room.contacts)
 
     def _grow(self, status: int) -> None:
         """Room for the contacts and pairs that were found; what is cached stays."""
         room = grown_room(self.state, self.work, self.collision, status)
         self.state = with_caches(self.state, room.contacts)
-        self._allocate(*room)
+        self._allocate(room)
         self.watch_events(len(self._events.who) > 0)
 
     def _make_room(self, status: int) -> None:
@@ -387,7 +386,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self.state = from_bytes(data, self._identity, self.state)
         self.lose_trail()
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
-            self._allocate(len(self.state.contacts.key))
+            self._allocate(first_room(len(self.state.contacts.key)))
             self.watch_events(len(self._events.who) > 0)
         self.work.contacts.count[0] = 0
         self.work.rows.count[:] = 0

@@ -10,7 +10,14 @@ from cardan.engine.build.limits import room_of_extremes
 from cardan.engine.build.loops import UNITS, least_arrays
 from cardan.engine.build.motion import motion_arrays
 from cardan.engine.build.report import empty_report
-from cardan.engine.build.room import box_rows, gathered_rows, has_strikes, max_groups, max_rows
+from cardan.engine.build.room import (
+    Room,
+    box_rows,
+    gathered_rows,
+    has_strikes,
+    max_groups,
+    max_rows,
+)
 from cardan.engine.build.simd import simd_arrays
 from cardan.engine.build.substeps import substep_arrays
 from cardan.engine.build.threads import contact_arrays, crew_arrays, found_arrays
@@ -208,9 +215,9 @@ def dense_arrays(
     )
 
 
-def workspace(model: Model, options: StepOptions, max_contacts: int, threads: int = 1) -> Workspace:
+def workspace(model: Model, options: StepOptions, room: Room, threads: int = 1) -> Workspace:
     """The workspace of a step that `threads` share."""
-    n = len(model.bodies.kind)
+    n, max_contacts = len(model.bodies.kind), room.contacts
     dense_ways = (
         SolverMethod.PIVOTING,
         SolverMethod.GAUSS_SEIDEL,
@@ -229,7 +236,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int, threads: in
     lanes = simd_arrays(n, (at_once - boxes) // 3, boxes)
     asked |= len(model.tree.kind) > 0
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
-    motion = motion_arrays(n)
+    motion = motion_arrays(n, len(model.tree.kind) > 0)
     mobility = Mobility(model.tree, tree_work(model.tree))
     # of a contact only the normal can be violated
     shifted = max_rows(model, 0) + max_contacts
@@ -246,7 +253,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int, threads: in
     corrected = problem_of(row_arrays(shifted, 0), (0, 3), model.bodies, motion, mobility)
     work = Workspace(
         contacts=contact_arrays(max_contacts),
-        ahead=contact_arrays(max_contacts),
+        ahead=contact_arrays(room.ahead),
         found=found_arrays(1, 0),
         rows=rows,
         problem=problem,

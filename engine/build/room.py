@@ -29,34 +29,42 @@ def first_capacity(n_shapes: int) -> int:
     return max(32, 2 * n_shapes)
 
 
-def first_pairs(max_contacts: int) -> int:
-    """Initial capacity of pairs: their boxes are larger than shapes, so most do not touch."""
-    return max(64, 4 * max_contacts)
-
-
-def with_reserve(n: int) -> int:
-    """Room for n of which a step may soon find more: a quarter, so that growth is rare."""
-    return n + n // 4
-
-
 class Room(NamedTuple):
-    """Capacities."""
+    """Capacities of what a step finds."""
 
     contacts: int
     pairs: int
+    ahead: int  # contacts of deflected bodies (step/continuous.py)
+
+
+def first_room(contacts: int) -> Room:
+    """Room beside that for contacts: boxes of pairs are larger than shapes, few are deflected."""
+    return Room(contacts, max(64, 4 * contacts), max(32, contacts // 16))
+
+
+def room_of(work: Workspace, collision: CollisionScratch) -> Room:
+    """The room there is."""
+    return Room(len(work.contacts.gap), len(collision.sweep.pair_a), len(work.ahead.gap))
+
+
+def with_reserve(n: int) -> int:
+    """Room for n, of which a step may soon find more, so that growth is rare."""
+    return n + max(16, n // 8)
 
 
 def grown_room(state: State, work: Workspace, collision: CollisionScratch, status: int) -> Room:
-    """Capacities after a step that was short of one: `status`."""
-    contacts, pairs = len(work.contacts.gap), len(collision.sweep.pair_a)
-    if status & CONTACTS_FULL:
-        found = [int(one.count[0] + one.dropped[0]) for one in (work.contacts, work.ahead)]
-        room = min(contacts, len(state.contacts.key))
-        contacts = with_reserve(max(found[0] + int(state.resting.count[0]), found[1], room + 4))
+    """The room after a step that found too little: `status`."""
+    room, found = room_of(work, collision), work.contacts
     if status & PAIRS_FULL:
         missing = int(collision.sweep.pair_count[1] - collision.sweep.pair_count[0])
-        pairs = with_reserve(pairs + max(4, missing))
-    return Room(contacts, pairs)
+        room = room._replace(pairs=with_reserve(room.pairs + missing))
+    if status & CONTACTS_FULL and work.ahead.dropped[0] > 0:
+        room = room._replace(ahead=with_reserve(room.ahead + int(work.ahead.dropped[0])))
+    elif status & CONTACTS_FULL:
+        # contacts of sleeping bodies are kept beside those that were found
+        wanted = int(found.count[0] + found.dropped[0] + state.resting.count[0])
+        room = room._replace(contacts=with_reserve(max(wanted, room.contacts)))
+    return room
 
 
 def box_rows(model: Model, max_contacts: int) -> int:
