@@ -150,7 +150,9 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         """Room for the contacts and pairs that were found; what is cached stays."""
         room = grown_room(self.state, self.work, self.collision, status)
         self.state = with_caches(self.state, room.contacts)
-        self._allocate(room)
+        self.work = workspace(self.model, self.options, room, self._threads)
+        if room.pairs > len(self.collision.sweep.pair_a):
+            self.collision = collision_scratch(self.model.shapes, room.pairs, room.contacts)
         self.watch_events(len(self._events.who) > 0)
 
     def _make_room(self, status: int) -> None:

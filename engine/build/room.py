@@ -49,7 +49,7 @@ def room_of(work: Workspace, collision: CollisionScratch) -> Room:
 
 def with_reserve(n: int) -> int:
     """Room for n, of which a step may soon find more, so that growth is rare."""
-    return n + max(16, n // 8)
+    return n + max(16, n // 6)
 
 
 def grown_room(state: State, work: Workspace, collision: CollisionScratch, status: int) -> Room:
