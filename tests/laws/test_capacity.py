@@ -242,8 +242,8 @@ def swung(ahead: int) -> Simulation:
         )
     bob = {"name": "bob", "mass": 50.0, "position": [0, 0, 1.2], "linear_velocity": [0, 4, 0]}
     bodies.append(bob | {"shapes": [{"type": "sphere", "radius": 0.15}]})
-    ends = {"parent": "link-3", "child": "bob", "anchor": [0, 0, 1.3]}
-    joints.append({"name": "last", "type": "ball", **ends})
+    last = {"name": "last", "type": "ball", "parent": "link-3", "child": "bob"}
+    joints.append(last | {"anchor": [0, 0, 1.3]})
     for i in range(3):
         for k in range(8):
             stone = {"name": f"cube-{i}-{k}", "mass": 2.0, "shapes": [cube]}
