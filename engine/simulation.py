@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.contradictions import note_contradictions
 from cardan.engine.accounting.extremes import start_extremes
-from cardan.engine.build.allocate import grown_cache, workspace
+from cardan.engine.build.allocate import with_caches, with_room_to_grab, workspace
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.limits import lay_down_limits
 from cardan.engine.build.presence import responses
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.rewrite import clear_run, rewrite
+from cardan.engine.build.room import Room, first_room, grown_room
 from cardan.engine.build.scene import Built, build
 from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
 from cardan.engine.compiler.cache import SOURCE_HASH
@@ -96,7 +97,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self._threads, self.helpers = threads_for(scene.simulation.threads, moving), Helpers()
         self._world: World | None = None
         self._parts: tuple[Any, ...] = ()
-        self._allocate(len(self.state.contacts.key))
+        self._allocate(first_room(len(self.state.contacts.key)))
         self._start(scene, began)
 
     def _start(self, scene: Scene, began: float) -> None:
@@ -141,19 +142,17 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self._start(scene, began)
         return True
 
-    def _allocate(self, max_contacts: int) -> None:
-        self.work = workspace(self.model, self.options, max_contacts, self._threads)
-        pairs = max(64, 4 * max_contacts)
-        self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
+    def _allocate(self, room: Room) -> None:
+        self.work = workspace(self.model, self.options, room, self._threads)
+        self.collision = collision_scratch(self.model.shapes, room.pairs, room.contacts)
 
-    def _grow(self) -> None:
-        """Twice the room for contacts; what is cached stays."""
-        larger = 2 * len(self.work.contacts.gap)
-        self.state = self.state._replace(
-            contacts=grown_cache(self.state.contacts, larger),
-            resting=grown_cache(self.state.resting, larger),
-        )
-        self._allocate(larger)
+    def _grow(self, status: int) -> None:
+        """Room for the contacts and pairs that were found; what is cached stays."""
+        room = grown_room(self.state, self.work, self.collision, status)
+        self.state = with_caches(self.state, room.contacts)
+        self.work = workspace(self.model, self.options, room, self._threads)
+        if room.pairs > len(self.collision.sweep.pair_a):
+            self.collision = collision_scratch(self.model.shapes, room.pairs, room.contacts)
         self.watch_events(len(self._events.who) > 0)
 
     def _make_room(self, status: int) -> None:
@@ -162,7 +161,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         A step whose sample found no room was done: the sample is taken now.
         """
         if status & (CONTACTS_FULL | PAIRS_FULL):
-            self._grow()
+            self._grow(status)
         elif status & SAMPLES_FULL:
             self.sample()
         elif status & EVENTS_FULL:
@@ -178,8 +177,8 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             return 0
         self._run(0)
-        while int(self.report.status[0]) & (CONTACTS_FULL | PAIRS_FULL):
-            self._grow()
+        while (status := int(self.report.status[0])) & (CONTACTS_FULL | PAIRS_FULL):
+            self._grow(status)
             self._run(0)
         return int(self.work.contacts.count[0])
 
@@ -324,6 +323,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
     @property
     def world(self) -> World:
         """Everything that a step reads and writes: what kernels are called with."""
+        self.work = with_room_to_grab(self.model, self.state, self.work)
         parts = (self.model, self.state, self.work, self.collision, self.options, self._events)
         if self._world is None or not all(map(is_, parts, self._parts)):
             self._parts = parts
@@ -388,7 +388,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self.state = from_bytes(data, self._identity, self.state)
         self.lose_trail()
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
-            self._allocate(len(self.state.contacts.key))
+            self._allocate(first_room(len(self.state.contacts.key)))
             self.watch_events(len(self._events.who) > 0)
         self.work.contacts.count[0] = 0
         self.work.rows.count[:] = 0

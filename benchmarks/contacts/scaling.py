@@ -110,7 +110,7 @@ def markdown(found: list[dict[str, Any]], about: dict[str, Any]) -> str:
         "thread, time on the processor, all settings as they come.\n\n"
         + "\n".join(lines)
         + f"\n\nTime grows as bodies to the power {slope(found):.2f} from {LARGE} bodies on. "
-        "Memory is that of all arrays of a simulation; room for contacts doubles when it is full.\n"
+        "Memory is that of all arrays of a simulation; room for contacts grows as they are found.\n"
     )
 
 

@@ -10,6 +10,14 @@ from cardan.engine.build.limits import room_of_extremes
 from cardan.engine.build.loops import UNITS, least_arrays
 from cardan.engine.build.motion import motion_arrays
 from cardan.engine.build.report import empty_report
+from cardan.engine.build.room import (
+    Room,
+    box_rows,
+    gathered_rows,
+    has_strikes,
+    max_groups,
+    max_rows,
+)
 from cardan.engine.build.simd import simd_arrays
 from cardan.engine.build.substeps import substep_arrays
 from cardan.engine.build.threads import contact_arrays, crew_arrays, found_arrays
@@ -18,13 +26,7 @@ from cardan.engine.world.equations import Graph
 from cardan.engine.world.impacts import N_RECORD, Impacts
 from cardan.engine.world.islands import Islands
 from cardan.engine.world.model import Bodies, Model
-from cardan.engine.world.options import (
-    ImpactTime,
-    RestitutionLaw,
-    SolverMethod,
-    Stabilisation,
-    StepOptions,
-)
+from cardan.engine.world.options import SolverMethod, Stabilisation, StepOptions
 from cardan.engine.world.positions import Positions
 from cardan.engine.world.problem import FRICTION_POLYGON, ISLAND, KICK, Dense, Lanes, Problem
 from cardan.engine.world.rows import N_SLOTS, Rows
@@ -40,30 +42,6 @@ DENSE_ROWS_ON_REQUEST = 1024
 N_VECTORS = 8
 # of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
 LEMKE_ROWS = 512
-
-
-def has_strikes(options: StepOptions) -> bool:
-    """Whether impacts are separate from the kick and need arrays."""
-    by_law = options.restitution_law != RestitutionLaw.NEWTON
-    return by_law or options.impact_time == ImpactTime.EXACT
-
-
-def first_capacity(n_shapes: int) -> int:
-    """Initial capacity of contacts; it grows when a scene needs more."""
-    return max(32, 6 * n_shapes)
-
-
-def max_rows(model: Model, max_contacts: int) -> int:
-    """Rows of joints, terms of couplings, force elements (drag has three), a grab, contacts."""
-    turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
-    rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + 3
-    rows += len(model.joints.term_joint)
-    return rows + (6 if turning else 3) * max_contacts
-
-
-def max_groups(model: Model) -> int:
-    """Groups of equations: a joint may have more than six, a force element has one."""
-    return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
 
 
 def row_arrays(n: int, n_joints: int) -> Rows:
@@ -129,9 +107,9 @@ def problem_of(
     )
 
 
-def island_arrays(part: Problem) -> Islands:
-    """Arrays for as many islands as bodies; `part` holds the rows of one island."""
-    n_bodies, n_rows = len(part.inverse_mass), len(part.b)
+def island_arrays(part: Problem, n_rows: int) -> Islands:
+    """Arrays for as many islands of n_rows as bodies; `part` holds the rows of one of them."""
+    n_bodies = len(part.inverse_mass)
     return Islands(
         count=np.zeros(1, np.int64),
         parent=np.zeros(n_bodies, np.int64),
@@ -145,26 +123,27 @@ def island_arrays(part: Problem) -> Islands:
 
 
 def position_arrays(
-    model: Model, options: StepOptions, problem: Problem, part: Problem
+    model: Model, options: StepOptions, problem: Problem, part: Problem, n_rows: int
 ) -> Positions:
     """Arrays of the position correction (empty for Baumgarte stabilisation).
 
     problem: room for the rows that are corrected
     part: scratch of the islands of the step, shared: they are solved before positions are corrected
+    n_rows: of the step
     """
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:
         # substeps move bodies as well
         n *= options.solver.method == SolverMethod.SMALL_STEPS
-        n_joints, part = 0, problem
+        n_joints, part, n_rows = 0, problem, 0
     part = part._replace(number=problem.number, friction_kind=problem.friction_kind)
     return Positions(
         rows=row_arrays(N_SLOTS * n_joints, 0),
         error=np.zeros((n_joints, N_SLOTS)),
         place=np.zeros((n_joints, N_SLOTS), np.int64),
-        wanted=np.zeros(len(part.b)),
+        wanted=np.zeros(n_rows),
         problem=problem,
-        islands=island_arrays(part),
+        islands=island_arrays(part, len(problem.b)),
         report=empty_report(),
         parent=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64),
@@ -232,13 +211,13 @@ def dense_arrays(
         lanes=lanes,
         graph=graph,
         equations=factor_arrays(graph),
-        kept=kept_factors(len(graph.place)),
+        kept=kept_factors(graph),
     )
 
 
-def workspace(model: Model, options: StepOptions, max_contacts: int, threads: int = 1) -> Workspace:
+def workspace(model: Model, options: StepOptions, room: Room, threads: int = 1) -> Workspace:
     """The workspace of a step that `threads` share."""
-    n = len(model.bodies.kind)
+    n, max_contacts = len(model.bodies.kind), room.contacts
     dense_ways = (
         SolverMethod.PIVOTING,
         SolverMethod.GAUSS_SEIDEL,
@@ -253,36 +232,38 @@ def workspace(model: Model, options: StepOptions, max_contacts: int, threads: in
     apart = has_strikes(options)
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
-    lemke, lanes = lemke_rows(at_once, options), simd_arrays(n, at_once // 3, at_once)
+    lemke, boxes = lemke_rows(at_once, options), box_rows(model, max_contacts)
+    lanes = simd_arrays(n, (at_once - boxes) // 3, boxes)
     asked |= len(model.tree.kind) > 0
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
-    motion = motion_arrays(n)
+    motion = motion_arrays(n, len(model.tree.kind) > 0)
     mobility = Mobility(model.tree, tree_work(model.tree))
-    part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion, mobility)
+    # of a contact only the normal can be violated
+    shifted = max_rows(model, 0) + max_contacts
+    if options.stabilisation == Stabilisation.BAUMGARTE:
+        shifted = 0
+    gathered = row_arrays(max(shifted, gathered_rows(model, options, at_once)), 0)
+    part = problem_of(gathered, friction, model.bodies, motion, mobility)
     struck = n_rows + 3 * max_contacts if apart else 0
     impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
     loop_rows = row_arrays(max(most_equations(model.tree), UNITS), 0)
     problem = problem_of(rows, friction, model.bodies, motion, mobility)
     problem.number[0], part.number[0] = KICK, ISLAND
-    # of a contact only the normal can be violated
-    shifted = max_rows(model, 0) + max_contacts
-    if options.stabilisation == Stabilisation.BAUMGARTE:
-        shifted = 0
     corrected = problem_of(row_arrays(shifted, 0), (0, 3), model.bodies, motion, mobility)
     work = Workspace(
         contacts=contact_arrays(max_contacts),
-        ahead=contact_arrays(max_contacts),
+        ahead=contact_arrays(room.ahead),
         found=found_arrays(1, 0),
         rows=rows,
         problem=problem,
         substeps=substep_arrays(problem, options, lanes),
-        islands=island_arrays(part),
+        islands=island_arrays(part, at_once),
         dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, model.tree),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
-        positions=position_arrays(model, options, corrected, part),
+        positions=position_arrays(model, options, corrected, part, n_rows),
         motion=motion,
         tree=mobility.work,
         loop_rows=loop_rows,
@@ -294,6 +275,19 @@ def workspace(model: Model, options: StepOptions, max_contacts: int, threads: in
     lanes = spread.dense.lanes._replace(crew=crew_arrays(threads))
     found = found_arrays(threads, max_contacts)
     return spread._replace(dense=spread.dense._replace(lanes=lanes), found=found)
+
+
+def with_room_to_grab(model: Model, state: State, work: Workspace) -> Workspace:
+    """The workspace; with room to gather the island of a grabbed body, however large it is."""
+    part, n_rows = work.islands.part, len(work.islands.order)
+    if state.grab_body[0] < 0 or len(part.b) >= n_rows:
+        return work
+    friction, motion = part.friction_kind, work.motion
+    kind = int(friction[0]), int(friction[1])
+    larger = problem_of(row_arrays(n_rows, 0), kind, model.bodies, motion, part.mobility)
+    larger.number[0] = ISLAND
+    placed = spread_over_cache_sets(larger, (model, motion, part.mobility))
+    return work._replace(islands=work.islands._replace(part=placed))
 
 
 def contact_cache(max_contacts: int) -> ContactCache:
@@ -316,6 +310,14 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     for new, old in zip(larger, cache, strict=True):
         new[: len(old)] = old
     return larger
+
+
+def with_caches(state: State, max_contacts: int) -> State:
+    """The same state with room for so many contacts; for sleeping ones where there was any."""
+    resting = state.resting
+    if len(resting.key) > 0:
+        resting = grown_cache(resting, max_contacts)
+    return state._replace(contacts=grown_cache(state.contacts, max_contacts), resting=resting)
 
 
 def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
@@ -360,5 +362,5 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         tree_bias_acceleration=np.zeros((N_BIAS, 0)),
         triggers=np.zeros((0, N_FIRED)),
         contacts=contact_cache(max_contacts),
-        resting=contact_cache(max_contacts),
+        resting=contact_cache(0),
     )

@@ -14,9 +14,14 @@ BLOCKS_PER_NODE = 6
 def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
     """Arrays for graphs of n_bodies (including the world) and n_groups groups of equations.
 
-    Every body may have a graph of its own, so there is an end of `start` for each.
+    A group has two bodies, and may have a graph of its own: there is an end of `start` for each,
+    and one more for equations between bodies that cannot move.
     """
-    n_nodes = n_bodies + n_groups
+    # the first group that does not fit is found after its bodies
+    n, n_graphs = min(n_bodies, 2 * n_groups + 2), n_groups + 1
+    n_nodes = n + n_groups
+    # more than one of each two nodes never is
+    n_blocks = min(BLOCKS_PER_NODE * (n_bodies + n_groups), n_nodes * (n_nodes - 1) // 2)
 
     def whole(*shape: int) -> NDArray[np.int64]:
         return np.zeros(shape, np.int64)
@@ -24,23 +29,23 @@ def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
     return Graph(
         count=whole(5),
         place=whole(n_bodies),
-        body=whole(n_bodies),
-        edges=whole(n_bodies + 1),
+        body=whole(n),
+        edges=whole(n + 1),
         incident=whole(2 * n_groups),
-        queue=whole(n_bodies),
-        parent=whole(n_bodies),
-        tree=whole(n_bodies),
-        depth=whole(n_bodies),
-        loops=whole(n_bodies + 1),
-        body_node=whole(n_bodies),
+        queue=whole(n),
+        parent=whole(n),
+        tree=whole(n),
+        depth=whole(n),
+        loops=whole(n + 1),
+        body_node=whole(n),
         member=whole(n_groups, NODE_ROWS),
         size=whole(n_groups),
         side=whole(n_groups, 2),
         next_loop=whole(n_groups),
         group_node=whole(n_groups),
         node=whole(n_nodes),
-        start=whole(n_nodes + n_bodies + 1),
-        row=whole(BLOCKS_PER_NODE * n_nodes),
+        start=whole(n_nodes + n_graphs + 1),
+        row=whole(n_blocks),
         mark=whole(n_nodes),
         child=whole(n_nodes),
         sibling=whole(n_nodes),
@@ -65,13 +70,14 @@ def factor_arrays(graph: Graph) -> Factor:
     )
 
 
-def kept_factors(n_bodies: int) -> KeptFactors:
-    """Arrays for one factor of each of n_bodies."""
+def kept_factors(graph: Graph) -> KeptFactors:
+    """Arrays for as many factors as a graph may be divided into, and for the one that is next."""
+    n_bodies, n = len(graph.place), len(graph.size) + 2
     return KeptFactors(
         count=np.zeros(2, np.int64),
-        graphs=np.zeros((n_bodies, 5), np.int64),
-        first=np.zeros((n_bodies + 1, 4), np.int64),
-        exact=np.zeros(n_bodies, np.int64),
-        due=np.zeros(n_bodies, np.int64),
+        graphs=np.zeros((n, 5), np.int64),
+        first=np.zeros((n + 1, 4), np.int64),
+        exact=np.zeros(n, np.int64),
+        due=np.zeros(n, np.int64),
         number=np.zeros(n_bodies, np.int64),
     )

@@ -7,8 +7,9 @@ import numpy as np
 from cardan.engine.world.workspace import Motion
 
 
-def motion_arrays(n: int) -> Motion:
+def motion_arrays(n: int, has_trees: bool) -> Motion:
     """Arrays for n bodies, including the world."""
+    n_ahead = n if has_trees else 0
     return Motion(
         velocity_old=np.zeros((n, 6)),
         velocity_free=np.zeros((n, 6)),
@@ -18,8 +19,8 @@ def motion_arrays(n: int) -> Motion:
         wrench=np.zeros((n, 6)),
         booked=np.zeros((n, 6)),
         bias_acceleration=np.zeros((n, 6)),
-        velocity_ahead=np.zeros((n, 6)),
-        acceleration_ahead=np.zeros((n, 6)),
+        velocity_ahead=np.zeros((n_ahead, 6)),
+        acceleration_ahead=np.zeros((n_ahead, 6)),
         scratch=np.zeros((n, 6)),
         activity=np.zeros(n, np.int64),
         deflected=np.zeros(n, np.int64),

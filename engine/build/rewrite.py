@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.allocate import max_rows
+from cardan.engine.build.room import max_rows
 from cardan.engine.build.scene import Built
 from cardan.engine.world.collision import CollisionScratch
 from cardan.engine.world.options import SleepOptions
@@ -74,8 +74,10 @@ def same_structure(one: Built, other: Built) -> bool:
 
 
 def _same_room(one: Built, other: Built) -> bool:
-    """Whether two builds have the same names, options and room for rows."""
+    """Whether two builds have the same names and options, and room for rows and for sleepers."""
     if one.body_names != other.body_names or one.joint_names != other.joint_names:
+        return False
+    if len(one.state.resting.key) == 0 and len(other.state.resting.key) > 0:
         return False
     if not same_options(one.options, other.options):
         return False

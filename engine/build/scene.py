@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.allocate import empty_state, first_capacity
+from cardan.engine.build.allocate import contact_cache, empty_state
 from cardan.engine.build.bodies import build_bodies, initial_motion
 from cardan.engine.build.couplings import (
     check_couplings,
@@ -29,6 +29,7 @@ from cardan.engine.build.pieces import convex_pieces
 from cardan.engine.build.prescribed import build_prescribed, start_of
 from cardan.engine.build.presence import check_presence, is_absent, responses
 from cardan.engine.build.reduced import check_rotors, check_smooth
+from cardan.engine.build.room import first_capacity
 from cardan.engine.build.shapes import ShapeTable, build_materials
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.build.tree import Start
@@ -118,6 +119,7 @@ def first_state(scene: Scene, model: Model, tree_q: NDArray[np.float64]) -> Stat
     state.gravity_W[:] = scene.gravity
     state.present[[i for i, body in enumerate(scene.bodies) if is_absent(body)]] = 0
     return state._replace(
+        resting=contact_cache(room if scene.simulation.sleeping.enabled else 0),
         excluded=np.sort(joints.excluded[joints.excluded >= 0]),
         tree_q=tree_q,
         tree_qd=np.zeros(rates),

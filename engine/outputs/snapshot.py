@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.allocate import contact_cache
+from cardan.engine.build.allocate import with_caches
 from cardan.engine.world.state import ContactCache, State
 
 MAGIC = b"cardan-snapshot-1\n"
@@ -71,7 +71,7 @@ def from_bytes(data: bytes, identity: str, state: State) -> State:
     # entries move between the caches: each must hold all of them
     used = sum(int(saved[f"{name}.count"][0]) for name in CACHES)
     if used > len(state.contacts.key):
-        state = state._replace(**{name: contact_cache(used) for name in CACHES})
+        state = with_caches(state, used)
     for name in CACHES:
         getattr(state, name).count[:] = saved[f"{name}.count"]
     for name, array in named_arrays(state):

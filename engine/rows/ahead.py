@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.allocate import workspace
+from cardan.engine.build.allocate import with_caches, with_room_to_grab, workspace
 from cardan.engine.build.coordinates import coordinates_of
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.report import empty_report
+from cardan.engine.build.room import Room, grown_room, room_of
 from cardan.engine.build.world import clock_arrays, copied, spare_arrays, with_activity
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.errors import Failure
@@ -25,7 +26,7 @@ from cardan.engine.step.step import LOOK_AHEAD
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.trees import batches
 from cardan.engine.trees.arrays import tree_work
-from cardan.engine.world.collision import collision_scratch
+from cardan.engine.world.collision import CollisionScratch, collision_scratch
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import (
     ImpactTime,
@@ -98,6 +99,7 @@ class Ahead:
     model: Model
     state: State
     work: Workspace
+    collision: CollisionScratch
     options: StepOptions
     failure: Failure | None
     body_names: tuple[str, ...]
@@ -130,10 +132,10 @@ class Ahead:
 
     def _reading(self) -> _Reading:
         """A copy of the simulation in the middle of its next step."""
-        world = self._copied_world(len(self.work.contacts.gap))
-        room = CONTACTS_FULL | PAIRS_FULL
-        while _look(world) & room:
-            world = self._copied_world(2 * len(world.work.contacts.gap))
+        world = self._copied_world(room_of(self.work, self.collision))
+        while (status := _look(world)) & (CONTACTS_FULL | PAIRS_FULL):
+            room = grown_room(world.state, world.work, world.collision, status)
+            world = self._copied_world(room)
         return _Reading(world, self.body_names, self.joint_names)
 
     def _refuse_other_steps(self) -> None:
@@ -151,17 +153,18 @@ class Ahead:
         if options.impact_time != ImpactTime.STEP:
             raise ValueError("impacts at exact times divide a step into parts with own problems")
 
-    def _copied_world(self, max_contacts: int) -> World:
+    def _copied_world(self, room: Room) -> World:
         """A world of its own in the present state."""
-        work = workspace(self.model, self.options, max_contacts)
-        state = copied(self.state)
+        work = workspace(self.model, self.options, room)
+        work = with_room_to_grab(self.model, self.state, work)
+        state = copied(with_caches(self.state, room.contacts))
         return World(
             model=with_activity(self.model, work),
             kind=self.model.bodies.kind,
             state=state,
             spare=spare_arrays(state),
             work=work,
-            collision=collision_scratch(self.model.shapes, max(64, 4 * max_contacts), max_contacts),
+            collision=collision_scratch(self.model.shapes, room.pairs, room.contacts),
             options=self.options,
             clock=clock_arrays(self.options.time_step),
             report=empty_report(),

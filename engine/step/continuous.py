@@ -121,17 +121,17 @@ def solve_impact_without_duration(world: World, time: float) -> None:
 
 
 @kernel
-def foresees_crossing(world: World, window: tuple[float, float]) -> bool:
+def foresees_crossing(world: World, contacts: Contacts, window: tuple[float, float]) -> bool:
     """Whether bodies marked in motion.deflected would cross something (`is_crossed`).
 
     report.status shows where room was short.
 
-    Writes  work.ahead
+    Writes  contacts
     """
     if first_bad_body(world.model.bodies, world.state) >= 0:
         return False
-    detect_contacts(world, world.work.ahead, True)
-    return not lacks_room(world.report) and is_crossed(world.work.ahead, world.state, window)
+    detect_contacts(world, contacts, True)
+    return not lacks_room(world.report) and is_crossed(contacts, world.state, window)
 
 
 @kernel
@@ -152,7 +152,8 @@ def stop_first_crossing(world: World) -> bool:
     """Before the first half drift along velocities that were set; False: room is short."""
     window = (0.5 * world.clock.h[0], FIRST_DRIFT * world.options.margin)
     world.work.motion.deflected[:] = 1
-    if foresees_crossing(world, window):
+    # of all bodies, before those of the step are found
+    if foresees_crossing(world, world.work.contacts, window):
         stop_crossing(world, world.state.time[0])
     return not lacks_room(world.report)
 
@@ -169,7 +170,7 @@ def prevent_tunnelling(world: World, deflected: bool) -> bool:
     window = (h, LATER_DRIFT * world.options.margin)
     impacts = 0
     while deflected and impacts < MAX_IMPACTS:
-        if not foresees_crossing(world, window):
+        if not foresees_crossing(world, world.work.ahead, window):
             break
         note_replaced_impacts(world)
         if not stop_crossing(world, (world.state.step[0] + 0.5) * h):

@@ -55,6 +55,16 @@ def copy_motion(source: State, target: State) -> None:
 
 
 @kernel
+def copy_links(source: State, target: State) -> None:
+    """Copy what joints add to the inertia of links: rows are written before the kick is known."""
+    if source.joint_q.shape[0] == 0:
+        return
+    for i in range(source.link_inertia.shape[0]):
+        for k in range(6):
+            target.link_inertia[i, k] = source.link_inertia[i, k]
+
+
+@kernel
 def copy_patches(source: State, target: State, first: int) -> None:
     """Copy what each kick adds to the sums of bodies (accounting/patches.py), from `first` on."""
     for i in range(source.p_WB.shape[0]):
@@ -88,15 +98,12 @@ def copy_cache(source: ContactCache, target: ContactCache) -> None:
 
 @kernel
 def copy_impulses(source: State, target: State) -> None:
-    """Copy contact caches, impulses of joints and what links got of them."""
+    """Copy contact caches and impulses of joints."""
     copy_cache(source.contacts, target.contacts)
     copy_cache(source.resting, target.resting)
     for j in range(source.joint_lam.shape[0]):
         for k in range(source.joint_lam.shape[1]):
             target.joint_lam[j, k] = source.joint_lam[j, k]
-    for i in range(source.link_inertia.shape[0]):
-        for k in range(6):
-            target.link_inertia[i, k] = source.link_inertia[i, k]
 
 
 @kernel
@@ -110,6 +117,7 @@ def begin_transaction(world: World) -> None:
     spare.has_motion[0], spare.has_impulses[0] = 0, 0
     if watched or can_any_touch(world.model.shapes, world.kind, world.state.excluded):
         copy_motion(world.state, spare.state)
+        copy_links(world.state, spare.state)
         copy_patches(world.state, spare.state, first_of(world))
         spare.events[0] = world.events.count[0]
         spare.has_motion[0] = 1
@@ -133,6 +141,7 @@ def roll_back(world: World) -> None:
     """The state, and the number of events, become what they were before the step."""
     spare = world.spare
     copy_motion(spare.state, world.state)
+    copy_links(spare.state, world.state)
     copy_patches(spare.state, world.state, first_of(world))
     world.events.count[0] = spare.events[0]
     if spare.has_impulses[0] == 1:

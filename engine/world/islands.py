@@ -21,4 +21,4 @@ class Islands(NamedTuple):
     boxes: NDArray  # (n,) int64          box rows of each island
     order: NDArray  # (max,) int64        rows by island, in their original order
     place: NDArray  # (max,) int64        number of a row in its island
-    part: Problem  # one island at a time
+    part: Problem  # one island at a time, of those that are gathered (build/room.py)

@@ -112,4 +112,4 @@ class State(NamedTuple):
     tree_bias_acceleration: NDArray  # (5, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step
     triggers: NDArray  # (t, 3) -, -, s    side of the value, times fired, last time: FIRED_...
     contacts: ContactCache
-    resting: ContactCache  # of sleeping bodies, moved to `contacts` when they wake
+    resting: ContactCache  # of sleeping bodies, moved to `contacts` when they wake; no room without sleeping

@@ -33,7 +33,7 @@ class Motion(NamedTuple):
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     bias_acceleration: NDArray  # (n, 6)               rad/s^2, m/s^2  accelerations of free flight: gyroscopic and of joints of trees
-    velocity_ahead: NDArray  # (n, 6)        rad/s, m/s  at the end of the step, as predicted; of scenes with loops of trees
+    velocity_ahead: NDArray  # (n, 6)        rad/s, m/s  at the end of the step, as predicted; of scenes with loops of trees, (0, 6) without trees
     acceleration_ahead: NDArray  # (n, 6)    rad/s^2, m/s^2  of free flight from the kick to there
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; after the kick the mean of before and after
     activity: (
@@ -47,7 +47,7 @@ class Workspace(NamedTuple):
     """All arrays of a step that are not part of the state."""
 
     contacts: Contacts
-    ahead: Contacts  # additional contacts found before a drift: step/continuous.py
+    ahead: Contacts  # of bodies that a kick has deflected, found once more: step/continuous.py
     found: FoundContacts
     rows: Rows
     problem: Problem

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.build.allocate import contact_cache
+from cardan.engine.build.allocate import contact_cache, problem_of, row_arrays, with_caches
 from cardan.engine.build.events import event_arrays
-from cardan.engine.world.collision import collision_scratch
+from cardan.engine.build.room import Room, first_room
 from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground
 
@@ -46,11 +46,10 @@ def dropped(n: int, **options: Any) -> dict[str, Any]:
 def with_room_for(scene: dict[str, Any], contacts: int, pairs: int) -> Simulation:
     """The scene with this much room at first."""
     sim = Simulation(load_scene(scene))
-    sim._allocate(contacts)
+    sim._allocate(Room(contacts, pairs, contacts))
     sim.state = sim.state._replace(
         contacts=contact_cache(contacts), resting=contact_cache(contacts)
     )
-    sim.collision = collision_scratch(sim.model.shapes, pairs, contacts)
     return sim
 
 
@@ -110,7 +109,7 @@ def test_room_that_runs_out_while_sleepers_wake_is_found() -> None:
                 for cache in (state.contacts, state.resting)
             ]
             sim.state = state._replace(contacts=kept[0], resting=kept[1])
-            sim._allocate(used)
+            sim._allocate(first_room(used))
         sim.advance(100)
         assert not sim.asleep().any()
         hashes.append(sim.state_hash())
@@ -228,6 +227,70 @@ def test_a_kick_that_is_taken_back_leaves_every_bit_as_it_was(formulation: str) 
     sim = struck(4, 16, linked=True, formulation=formulation)
     sim.watch_events()
     assert short_steps(sim, 6) > 0
+
+
+def swung(ahead: int) -> Simulation:
+    """A heavy bob on a chain of light links swings into a wall of cubes; `ahead`: room."""
+    cube = {"type": "box", "size": [0.2, 0.2, 0.2]}
+    bodies, joints = [ground()], []
+    for k in range(4):
+        link = {"name": f"link-{k}", "mass": 0.05, "inertia": [1e-4] * 3}
+        bodies.append(link | {"position": [0, 0, 2.0 - 0.2 * k]})
+        ends = {"parent": f"link-{k - 1}" if k else "world", "child": f"link-{k}"}
+        joints.append(
+            {"name": f"joint-{k}", "type": "ball", "anchor": [0, 0, 2.1 - 0.2 * k], **ends}
+        )
+    bob = {"name": "bob", "mass": 50.0, "position": [0, 0, 1.2], "linear_velocity": [0, 4, 0]}
+    bodies.append(bob | {"shapes": [{"type": "sphere", "radius": 0.15}]})
+    last = {"name": "last", "type": "ball", "parent": "link-3", "child": "bob"}
+    joints.append(last | {"anchor": [0, 0, 1.3]})
+    for i in range(3):
+        for k in range(8):
+            stone = {"name": f"cube-{i}-{k}", "mass": 2.0, "shapes": [cube]}
+            bodies.append(stone | {"position": [0.2 * i - 0.2, 0.4, 0.1 + 0.2 * k]})
+    sim = Simulation(load_scene(document(bodies, joints, simulation={"dt": 4e-3})))
+    sim._allocate(Room(2000, 8000, ahead))
+    sim.state = with_caches(sim.state, 2000)
+    return sim
+
+
+def test_a_kick_of_light_links_that_is_taken_back_leaves_every_bit_as_it_was() -> None:
+    ample, tight = swung(2000), swung(1)
+    assert short_steps(tight, 60) > 0
+    light = 0
+    for _ in range(60):
+        ample.advance()
+        light += bool(ample.state.link_inertia.any())
+    assert light > 10, "or its links are not light"
+    assert tight.state_hash() == ample.state_hash()
+    assert len(tight.work.contacts.gap) == 2000
+
+
+def test_a_body_grabbed_in_a_large_heap_finds_room() -> None:
+    """Islands of contacts alone are solved in place; with a grabbed body they are gathered."""
+    grabbed = [dropped(100), dropped(100)]
+    hashes = []
+    for k, scene in enumerate(grabbed):
+        apart = {"name": "apart", "position": [3, 0, 0.05], "density": 500.0}
+        scene["bodies"].append(apart | {"shapes": [{"type": "sphere", "radius": 0.05}]})
+        sim = Simulation(load_scene(scene))
+        sim.advance(100)
+        small = len(sim.work.islands.part.b)
+        assert small < len(sim.work.problem.b)
+        if k == 1:
+            part = row_arrays(4000, 0)
+            islands, motion = sim.work.islands, sim.work.motion
+            ample = problem_of(part, (1, 0), sim.model.bodies, motion, islands.part.mobility)
+            ample.number[0] = islands.part.number[0]
+            sim.work = sim.work._replace(islands=islands._replace(part=ample))
+        sim.grab("thing-5", [0, 0, 0])
+        sim.grab_move([0.1, 0.0, 2.0])
+        sim.advance(50)
+        assert sim.work.problem.count[0] - 3 > small, "or the heap is not large"
+        assert int(sim.report.islands[0]) > 1
+        assert len(sim.work.islands.part.b) >= len(sim.work.problem.b)
+        hashes.append(sim.state_hash())
+    assert hashes[0] == hashes[1]
 
 
 def test_a_step_with_more_events_than_room_makes_room() -> None:

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 from cardan.engine import Simulation
 from cardan.engine.build.allocate import workspace
+from cardan.engine.build.room import room_of
 from cardan.engine.stabilisation.equations import write_errors
 from cardan.engine.stabilisation.one_sided import CONTACT_SLOP
 from cardan.engine.world.options import Stabilisation
@@ -389,7 +390,7 @@ def test_what_is_apart_comes_together(mode: str) -> None:
     sim.advance(200)
     assert sim.solver_report()["joint_position_error"] <= 5e-3
     projecting = sim.options._replace(stabilisation=int(Stabilisation.PROJECTION))
-    positions = workspace(sim.model, projecting, len(sim.state.contacts.key)).positions
+    positions = workspace(sim.model, projecting, room_of(sim.work, sim.collision)).positions
     world = sim.world._replace(work=sim.work._replace(positions=positions))
     write_errors(world, True)
     left = np.abs(positions.rows.error[: positions.rows.count[0]]).max()

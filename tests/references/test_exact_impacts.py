@@ -11,6 +11,7 @@ import pytest
 
 from cardan.engine import Simulation
 from cardan.engine.build.allocate import contact_cache
+from cardan.engine.build.room import first_room
 from tests.engine.scenes import document, ground, simulate
 from tests.published import data
 from tests.references.impact_scenes import LAWS, ball, row_of_balls, steel
@@ -228,7 +229,7 @@ def test_contacts_that_need_more_room_go_back_to_before_the_step() -> None:
     )
     roomy, tight = simulate(scene), simulate(scene)
     tight.state = tight.state._replace(contacts=contact_cache(4), resting=contact_cache(4))
-    tight._allocate(4)
+    tight._allocate(first_room(4))
     roomy.advance(300)
     tight.advance(300)
     assert len(tight.work.contacts.gap) > 4

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cardan.engine.build.allocate import contact_cache
+from cardan.engine.build.room import first_room
 from cardan.engine.simulation import Simulation
 from cardan.schemas import load_scene
 from cardan.schemas.examples import example_document
@@ -71,7 +72,7 @@ def test_a_row_beyond_the_first_room_is_not_lost() -> None:
     document = example_document("pile")
     document["bodies"] = document["bodies"][:40]
     sim = Simulation(load_scene(document))
-    sim._allocate(32)
+    sim._allocate(first_room(32))
     sim.state = sim.state._replace(contacts=contact_cache(32), resting=contact_cache(32))
     reference = Simulation(load_scene(document))
     for simulation in (sim, reference):

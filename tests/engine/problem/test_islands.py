@@ -89,7 +89,8 @@ def mixed(parts, seed=None):
 
 def new_islands(problem):
     """Scratch full of nonsense, but for what it knows of the bodies."""
-    islands = island_arrays(copy_problem(problem))
+    part = copy_problem(problem)
+    islands = island_arrays(part, len(part.b))
     for field in (*islands[:-1], *islands.part):
         known = (islands.part.inverse_mass, islands.part.inverse_inertia, islands.part.mobility)
         if not any(field is one for one in known):
