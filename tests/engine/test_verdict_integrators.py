@@ -1,4 +1,4 @@
-"""Verdicts of integrators with fixed steps, other than that of the step: too long a step is seen."""
+"""Verdicts of integrators with fixed steps, other than the default: too long steps are seen."""
 
 import math
 from typing import Any

@@ -78,7 +78,8 @@ def test_a_weight_on_a_vertical_spring_has_an_equilibrium(stiffness: float, damp
     document["forces"][0]["stiffness"] = stiffness
     found = statics(document, search=True)
     assert found.status == "equilibrium"
-    assert found.stability is not None and found.stability.stable is True
+    assert found.stability is not None
+    assert found.stability.stable is True
     assert found.coordinates["j"] == pytest.approx([0.2 - 9.81 / stiffness], abs=1e-9)
 
 
