@@ -11,6 +11,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import is_broken
 from cardan.engine.spatial.vec3 import dot, load3, store3
 from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.islands import Islands
 from cardan.engine.world.model import (
     ASLEEP,
     DYNAMIC,
@@ -28,15 +29,29 @@ from cardan.engine.world.world import World
 
 
 @kernel
-def _join_pair(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) -> None:
-    """Unite the sets of two interacting bodies; a kinematic one prevents the other from resting."""
+def _join_pair(bodies: Bodies, state: State, islands: Islands, a: int, b: int) -> None:
+    """Unite the sets of two interacting bodies; a kinematic one prevents the other from resting.
+
+    Writes  islands.parent; islands.boxes: 1 where a body interacts with one that does not move
+    """
     kind_a, kind_b = bodies.kind[a], bodies.kind[b]
     if kind_a == DYNAMIC and kind_b == DYNAMIC:
-        union(parent, a, b)
+        union(islands.parent, a, b)
     elif kind_a == KINEMATIC and kind_b == DYNAMIC:
         state.still_steps[b] = 0
     elif kind_b == KINEMATIC and kind_a == DYNAMIC:
         state.still_steps[a] = 0
+    elif kind_a == DYNAMIC:
+        islands.boxes[a] = 1
+    elif kind_b == DYNAMIC:
+        islands.boxes[b] = 1
+
+
+@kernel
+def _is_carried(contacts: Contacts, c: int) -> bool:
+    """Whether a surface of a contact moves on its body, as that of a belt does."""
+    along = load3(contacts.surface_velocity_W, c)
+    return bool(dot(along, along) > 0.0)
 
 
 @kernel
@@ -68,7 +83,7 @@ def count_still(bodies: Bodies, state: State, sleep: SleepOptions) -> bool:
 
 
 @kernel
-def _join_terms(bodies: Bodies, joints: Joints, state: State, parent: NDArray, j: int) -> None:
+def _join_terms(bodies: Bodies, joints: Joints, state: State, islands: Islands, j: int) -> None:
     """Join the bodies of a coupling: all of them fall asleep, or none."""
     last = -1
     for t in range(joints.term_start[j], joints.term_start[j + 1]):
@@ -76,43 +91,50 @@ def _join_terms(bodies: Bodies, joints: Joints, state: State, parent: NDArray, j
         a, b = joints.body_a[k], joints.body_b[k]
         body = b if bodies.kind[b] == DYNAMIC else a
         if last >= 0:
-            _join_pair(bodies, state, parent, last, body)
+            _join_pair(bodies, state, islands, last, body)
         last = body
 
 
 @kernel
-def find_resting_islands(model: Model, state: State, contacts: Contacts, parent: NDArray) -> None:
+def find_resting_islands(model: Model, state: State, contacts: Contacts, islands: Islands) -> None:
     """Sets of awake bodies that interact by contacts, joints or force elements.
 
-    Writes  parent; state.still_steps = 0 of bodies in contact with or joined to a moving kinematic
-            body
+    Writes  islands.parent; islands.boxes: as _join_pair; state.still_steps = 0 of bodies in contact
+            with or joined to a moving kinematic body, or on a surface that carries them
     """
     bodies, joints, forces = model.bodies, model.joints, model.forces
-    make_sets(parent)
+    make_sets(islands.parent)
+    for i in range(bodies.kind.shape[0]):
+        islands.boxes[i] = 0
     for c in range(contacts.count[0]):
-        _join_pair(bodies, state, parent, contacts.body_a[c], contacts.body_b[c])
+        a, b = contacts.body_a[c], contacts.body_b[c]
+        _join_pair(bodies, state, islands, a, b)
+        if _is_carried(contacts, c):
+            state.still_steps[a] = 0
+            state.still_steps[b] = 0
     for j in range(joints.kind.shape[0]):
         if is_broken(state, j):
             continue
-        _join_pair(bodies, state, parent, joints.body_a[j], joints.body_b[j])
-        _join_terms(bodies, joints, state, parent, j)
+        _join_pair(bodies, state, islands, joints.body_a[j], joints.body_b[j])
+        _join_terms(bodies, joints, state, islands, j)
     for f in range(forces.kind.shape[0]):
         if forces.kind[f] in (FORCE_SPRING, FORCE_TORSION):
-            _join_pair(bodies, state, parent, forces.body_a[f], forces.body_b[f])
+            _join_pair(bodies, state, islands, forces.body_a[f], forces.body_b[f])
         elif forces.kind[f] == FORCE_POINT_GRAVITY:
-            _join_all(bodies, parent)
+            _join_all(bodies, islands.parent)
 
 
 @kernel
 def update_sleep(world: World) -> None:
     """Put islands to sleep whose bodies have all been slow for sleep.steps steps in a row.
 
-    Their velocities are set to zero. The kinetic energy lost is booked as damping, the momentum
+    Those that touch or are joined to nothing that stands still are in flight, however slow. The
+    velocities are set to zero. The kinetic energy lost is booked as damping, the momentum
     lost as external. Their contacts are moved to state.resting.
 
     Reads   model.bodies.kind: activity of bodies; contacts of this step
     Writes  state: velocities, asleep_with, still_steps, contacts, resting, ledger, momentum_in;
-            model.bodies.kind; work.islands.parent, number
+            model.bodies.kind; work.islands.parent, number, boxes
     Source  decision 0041
     Check   tests/laws/test_sleeping.py
     """
@@ -120,8 +142,8 @@ def update_sleep(world: World) -> None:
     bodies, islands = model.bodies, world.work.islands
     if sleep.enabled == 0 or not count_still(bodies, state, sleep):
         return
-    contacts, parent, least = world.work.contacts, islands.parent, islands.number
-    find_resting_islands(model, state, contacts, parent)
+    parent, least, held = islands.parent, islands.number, islands.boxes
+    find_resting_islands(model, state, world.work.contacts, islands)
     n = bodies.kind.shape[0]
     for i in range(n):
         least[i] = sleep.steps
@@ -129,11 +151,12 @@ def update_sleep(world: World) -> None:
         if bodies.kind[i] == DYNAMIC:
             first = find_root(parent, i)
             least[first] = min(least[first], state.still_steps[i])
+            held[first] = max(held[first], held[i])
     fell = False
     for i in range(n):
         if bodies.kind[i] == DYNAMIC:
             first = find_root(parent, i)
-            if least[first] == sleep.steps:
+            if least[first] == sleep.steps and held[first] == 1:
                 book_halt(bodies, state, i)
                 store3(state.v_WB_W, i, (0.0, 0.0, 0.0))
                 store3(state.w_WB_W, i, (0.0, 0.0, 0.0))

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.law
 DT = 0.002
 # rest for 0.05 s is enough in these tests: 25 steps
 SLEEPING = {"enabled": True, "time": 0.05}
+SLOW = 0.005  # m/s, below the speed at which bodies fall asleep
 
 
 def box(name: str, position: list[float], **more: Any) -> dict[str, Any]:
@@ -370,3 +371,24 @@ def test_to_fall_asleep_and_to_wake_is_no_event() -> None:
     sim.set_velocity("box-0-1", [0, 0, 2.0], [0, 0, 0])
     sim.advance(5)
     assert len(sim.events()) == 1
+
+
+def test_what_nothing_holds_does_not_sleep() -> None:
+    """A slow body in flight was stopped, and its momentum was booked as the ground's."""
+    drifting = ball("drifting", [0, 0, 0], linear_velocity=[SLOW, 0, 0])
+    sim = scene([drifting], gravity=[0, 0, 0])
+    sim.advance(600)
+    assert not sim.asleep().any()
+    assert sim.poses()[0, 0] == pytest.approx(600 * DT * SLOW, rel=1e-12)
+
+
+def test_a_belt_lets_nobody_sleep() -> None:
+    """A parcel goes along with it, however slow."""
+    floor = ground()
+    floor["shapes"][0]["material"] = "belt"
+    belt = {"friction": 0.5, "surface_velocity": [SLOW, 0, 0]}
+    sim = scene([floor, *tower(2)], materials={"belt": belt})
+    start = sim.poses()[1, 0]
+    sim.advance(600)
+    assert not sim.asleep().any()
+    assert sim.poses()[1, 0] - start == pytest.approx(600 * DT * SLOW, rel=0.05)
