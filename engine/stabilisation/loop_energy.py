@@ -75,7 +75,7 @@ def is_jolt(rows: Rows, i: int, motion: Motion) -> bool:
 
 @kernel
 def record_loop_work(world: World) -> None:
-    """Write the work of the loop equations in the kick [J]; inf at an impact.
+    """Write the work of the loop equations in the kick [J]; inf at an impact, -inf if none holds.
 
     With it is the error of the flight to the kick, where a floating tree has it: the rotation of a
     body alone has no motion within that could take it.
@@ -89,20 +89,22 @@ def record_loop_work(world: World) -> None:
     if not has_loops(tree):
         return
     for t in range(work.loop_work.shape[0]):
-        work.loop_work[t] = 0.0
-    for t in range(work.loop_work.shape[0]):
-        if floats_tied(tree, t) and tree.tied[t] >= 0:
-            error = work.found[t, INVARIANT_ENERGY] - work.invariants[t, INVARIANT_ENERGY]
-            work.loop_work[tree.tied[t]] += error
+        work.loop_work[t] = -math.inf
     for i in range(rows.count[0]):
         t = max(tree_of(tree, rows.body_a[i]), tree_of(tree, rows.body_b[i]))
         if rows.kind[i] != ROW_EQUATION or rows.cfm[i] > 0.0 or t < 0 or tree.tied[t] < 0:
             continue
         first = tree.tied[t]
+        if work.loop_work[first] == -math.inf:
+            work.loop_work[first] = 0.0
         if is_jolt(rows, i, motion):
             work.loop_work[first] = math.inf
         else:
             work.loop_work[first] += problem.lam[i] * mean_row_speed(rows, i, motion, state)
+    for t in range(work.loop_work.shape[0]):
+        if floats_tied(tree, t) and tree.tied[t] >= 0:
+            error = work.found[t, INVARIANT_ENERGY] - work.invariants[t, INVARIANT_ENERGY]
+            work.loop_work[tree.tied[t]] += error
 
 
 @kernel
@@ -160,7 +162,8 @@ def restore_afloat(world: World, t: int, wanted: float) -> float:
 def restore_tree_energy(world: World, t: int) -> float:
     """Scale the rates of tree t and those tied to it for their energy in the kick, less the work.
 
-    Where options.energy_return is off, only what floats gets its momenta back.
+    Those without a loop in this step lost nothing. Where options.energy_return is off, only what
+    floats gets its momenta back.
 
     Reads   work.tree: V, invariants, loop_work
     Writes  state.tree_qd
@@ -168,7 +171,10 @@ def restore_tree_energy(world: World, t: int) -> float:
     """
     tree, work, qd = world.model.tree, world.work.tree, world.state.tree_qd
     energy_too = world.options.energy_return == 1
-    due = work.loop_work[t] if work.loop_work[t] < math.inf else 0.0
+    due = work.loop_work[t]
+    if due == -math.inf:
+        return 0.0
+    due = due if due < math.inf else 0.0
     if tree.bond[t] == ALONE:
         work.invariants[t, INVARIANT_ENERGY] -= due
         return restore_floating(tree, work, t, qd, energy_too)
@@ -197,7 +203,7 @@ def restore_loop_energy(world: World, closed: bool) -> None:
             work.tree.lost
     Writes  state.tree_qd, velocities of bodies of trees; ledger, momentum_in,
             extremes (RETURNED_...)
-    Check   tests/laws/test_reduced.py, tests/references/test_mechanisms.py
+    Check   tests/laws/test_reduced.py, tests/laws/test_ties.py, tests/references/test_mechanisms.py
     """
     tree, state, scratch = world.model.tree, world.state, world.work.tree
     if not has_loops(tree):
