@@ -39,8 +39,12 @@ def tied(
     All turn as one body at first, about the hinge of what stands on the ground.
     """
     turn = [1.0, 2.5, -3.0] if floats else [0.0, 2.0, 0.0]
-    b = {"position": [0.9, 0.1, 0.4], "inertia": [0.012, 0.03, 0.026], "center_of_mass": centre}
-    bodies = [
+    b: Document = {
+        "position": [0.9, 0.1, 0.4],
+        "inertia": [0.012, 0.03, 0.026],
+        "center_of_mass": centre,
+    }
+    bodies: list[Document] = [
         {"name": "a", "position": [0.3, 0, 0], "inertia": [0.012, 0.03, 0.035]},
         {"name": "b", **b},
     ]
@@ -49,7 +53,7 @@ def tied(
         bodies.append({"name": "w", "position": [0, 0, 0], "inertia": [0.02, 0.02, 0.03]})
         hinge["parent"] = "w"
     for body in bodies:
-        speed = np.cross(turn, body["position"])
+        speed = np.cross(np.array(turn), np.array(body["position"]))
         body |= {"mass": 1.2, "angular_velocity": turn, "linear_velocity": speed.tolist()}
     ends = {"anchor2": [0.8, 0.1, 0.4]} if kind == "distance" else {}
     joints = [hinge | {"anchor": [0, 0, 0]}, tie(kind, [0.6, 0, 0], **ends, **more)]
