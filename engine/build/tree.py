@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.components import components
 from cardan.engine.build.rotations import inverse, product, turn
 from cardan.engine.trees.arrays import as_arrays
 from cardan.engine.world.model import (
@@ -28,6 +29,9 @@ from cardan.engine.world.model import (
     Joints,
 )
 from cardan.engine.world.tree import (
+    AFLOAT,
+    ALONE,
+    HELD,
     NODE_BALL,
     NODE_FIXED,
     NODE_FREE,
@@ -138,6 +142,19 @@ class Forest:
                 for body in {int(joints.body_a[j]), int(joints.body_b[j])}:
                     self.at.setdefault(body, []).append(j)
 
+    def reached(self) -> NDArray[np.bool_]:
+        """(n,) bodies that joints connect, one by one, with a body of a tree: part of trees too.
+
+        Equations between a tree and what is in none would need accelerations ahead, and corrections
+        of position and energy, for both kinds of bodies.
+        """
+        joints, moves = self.joints, self.bodies.kind == DYNAMIC
+        both = (joints.kind != COUPLING) & moves[joints.body_a] & moves[joints.body_b]
+        part = components(len(moves), joints.body_a[both], joints.body_b[both])
+        within = [body for body in self.at if moves[body]]
+        found: NDArray[np.bool_] = moves & np.isin(part, part[within])
+        return found
+
     def add_node(self, body: int, parent: int, tree: int, **more: object) -> int:
         """Add a node that leads to a body; returns its number."""
         mass, moments = 0.0, np.zeros(6)
@@ -231,34 +248,36 @@ class Forest:
             self.grow(self.add_joint(j, standing))
 
 
-def tied_trees(bodies: Bodies, joints: Joints, forest: Forest) -> NDArray[np.int64]:
-    """For each tree the first tree tied to it by equations; -1: none, or tied to moving bodies.
+def tied_trees(
+    bodies: Bodies, joints: Joints, forest: Forest
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first of the trees that equations tie to each tree, -1: none or moving bodies; its bond.
 
-    Trees on the ground may be tied to each other, a floating one to itself only.
+    Trees tied together are held by the ground if one of them stands on it or is tied to it.
     """
     n = len(forest.roots)
-    floating = np.array([free for _, free in forest.roots], np.int64)
-    leader, closed = np.arange(n), np.zeros(n, bool)
-    outside = np.zeros(n, bool)
+    leader, closed, torn = np.arange(n), np.zeros(n, bool), np.zeros(n, bool)
+    held = np.array([free == 0 for _, free in forest.roots], bool)
     tree_of = [forest.rows[k]["tree"] if k >= 0 else -1 for k in forest.node]
     for j in np.flatnonzero((forest.inner == 0) & (joints.cfm == 0.0) & (joints.kind != COUPLING)):
         ends = [int(joints.body_a[j]), int(joints.body_b[j])]
         trees = [int(tree_of[k]) for k in ends if tree_of[k] >= 0]
         if not trees:
             continue
-        first = min(int(leader[t]) for t in trees)
         old = [int(leader[t]) for t in trees]
-        leader[np.isin(leader, old)] = first
+        leader[np.isin(leader, old)] = min(old)
         closed[trees] = True
         fixed = [k for k in ends if tree_of[k] < 0]
-        outside[trees] |= any(bodies.kind[k] != STATIC or floating[trees].any() for k in fixed)
-    for t in range(n):
+        held[trees] |= bool(fixed)
+        torn[trees] |= any(bodies.kind[k] != STATIC for k in fixed)
+    tied, bond = np.full(n, -1), np.full(n, HELD)
+    for t in np.unique(leader[closed]):
         group = leader == t
-        if outside[group].any() or (floating[group].any() and group.sum() > 1):
-            closed[group] = False
-        elif closed[group].any():
-            closed[group] = True
-    return np.where(closed, leader, -1)
+        if not torn[group].any():
+            tied[group] = t
+            if not held[group].any():
+                bond[group] = ALONE if group.sum() == 1 else AFLOAT
+    return tied, bond
 
 
 def build_tree(
@@ -267,18 +286,20 @@ def build_tree(
     """Trees of all bodies connected by joints, and their initial coordinates.
 
     Trees on the ground start there, in the order of the scene's joints; floating ones start at
-    their first body. A body without joints is a tree only if `lone`.
+    their first body. A body without joints of trees is a tree itself if other joints connect it
+    with one, or if `lone`.
     """
     forest = Forest(bodies, joints, start)
+    reached = forest.reached()
     for j in range(len(joints.kind)):
         ends = bodies.kind[[joints.body_a[j], joints.body_b[j]]]
         if may_be_inner(bodies, joints, j) and (ends != DYNAMIC).any():
             forest.plant(j)
     for body in range(len(bodies.kind)):
-        if not forest.is_known(body) and (lone or forest.at.get(body)):
+        if not forest.is_known(body) and (lone or reached[body]):
             forest.add_root(body)
-    tied = tied_trees(bodies, joints, forest)
-    tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner, tied)
+    ties = tied_trees(bodies, joints, forest)
+    tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner, ties)
     tree = tree._replace(silent=silent_joints(joints, forest.inner))
     tree = tree._replace(stopped=stopped_nodes(joints, tree))
     q = np.zeros(int(tree.q_start[-1]))

@@ -26,7 +26,7 @@ from cardan.engine.solvers.direct.tree_elimination import (
     restore_on_trees,
     write_sizes,
 )
-from cardan.engine.spatial.vec3 import add, sub
+from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, load3, store3, sub
 from cardan.engine.trees.articulated_inertia import respond
 from cardan.engine.trees.body_sync import (
     clear_forces,
@@ -36,11 +36,11 @@ from cardan.engine.trees.body_sync import (
 )
 from cardan.engine.trees.coordinates import advance_coordinates
 from cardan.engine.trees.impulses import has_loops
-from cardan.engine.trees.invariants import centre_of, put_three, three
+from cardan.engine.trees.invariants import centre_of, floats_tied, put_three, three
 from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.trees.operator import diagonal_in_trees, push_row
 from cardan.engine.world.problem import Dense, Problem
-from cardan.engine.world.tree import INVARIANT_CENTRE, Tree, TreeWork
+from cardan.engine.world.tree import INVARIANT_CENTRE, INVARIANT_LINEAR, Tree, TreeWork
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
 
@@ -104,9 +104,20 @@ def write_shift(tree: Tree, work: TreeWork, problem: Problem) -> float:
 
 @kernel
 def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
-    """Add sign * current centres of mass to the stored ones: corrections move grounded trees."""
+    """Add sign * current centres of mass to the stored ones: corrections move trees.
+
+    That moves the momenta of floating ones too, unless one floats alone: it keeps its centre.
+
+    Reads   work.invariants of the drift
+    Writes  also work.lost: 0 before they move (sign < 0), and what that took after it
+    """
     for t in range(tree.floating.shape[0]):
         centre = centre_of(tree, work, t)[1]
+        lost = load3(work.lost, t) if sign > 0.0 else ZERO3
+        if floats_tied(tree, t):
+            carried = cross(centre, three(work.invariants, t, INVARIANT_LINEAR))
+            lost = add_scaled(lost, -sign, carried)
+        store3(work.lost, t, lost)
         old = three(work.invariants, t, INVARIANT_CENTRE)
         new = add(old, centre) if sign > 0.0 else sub(old, centre)
         put_three(work.invariants, t, INVARIANT_CENTRE, new)

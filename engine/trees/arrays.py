@@ -44,9 +44,9 @@ def as_arrays(
     roots: list[tuple[int, int]],
     node: NDArray[np.int64],
     inner: NDArray[np.int64],
-    tied: NDArray[np.int64],
+    ties: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Tree:
-    """Nodes as arrays; roots: first node of each tree and whether it floats."""
+    """Nodes as arrays; roots: first node of each tree and whether it floats; ties: tied, bond."""
     n = len(rows)
 
     def whole(name: str) -> NDArray[np.int64]:
@@ -72,7 +72,8 @@ def as_arrays(
         inner=inner,
         silent=np.zeros(len(inner), np.int64),
         stopped=np.full(len(inner), -1),
-        tied=tied,
+        tied=ties[0],
+        bond=ties[1],
         start=np.array([first for first, _ in roots] + [n], np.int64),
         floating=np.array([free for _, free in roots], np.int64),
         q_start=starts[0],
@@ -93,7 +94,7 @@ def as_arrays(
 def no_tree(n_bodies: int, n_joints: int) -> Tree:
     """The empty tree: every body (the world included) moves by itself."""
     none = np.zeros(0, np.int64)
-    return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64), none)
+    return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64), (none, none))
 
 
 def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
@@ -128,6 +129,7 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         found=np.zeros((len(tree.floating), N_INVARIANTS)),
         asked=np.ones(1, np.int64),
         loop_work=np.zeros(len(tree.floating)),
+        lost=np.zeros((len(tree.floating), 3)),
         H=np.zeros((size, size)),
         S_root=np.zeros((size, 6)),
     )

@@ -7,7 +7,7 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
+from cardan.engine.spatial.inertia import Spatial, Sym3, steiner, sym_add, sym_inverse, sym_times
 from cardan.engine.spatial.mat3 import times_vector, transposed
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, scale, sub
 from cardan.engine.trees.energy_momentum import rotor_energy
@@ -15,6 +15,7 @@ from cardan.engine.trees.kinematics import load_matrix, move_node
 from cardan.engine.trees.spatial_arrays import load6, load_sym
 from cardan.engine.world.state import FLIGHT_SUM, State
 from cardan.engine.world.tree import (
+    ALONE,
     INVARIANT_ANGULAR,
     INVARIANT_CENTRE,
     INVARIANT_ENERGY,
@@ -28,6 +29,12 @@ from cardan.engine.world.tree import (
 WILD = 0.1
 # a part of the energy below this share takes only its proportion of the error
 SMALL = 0.1
+
+
+@kernel
+def floats_tied(tree: Tree, t: int) -> bool:
+    """Whether tree t floats, but not alone: loops tie it to other trees or to the ground."""
+    return bool(tree.floating[t] == 1 and tree.bond[t] != ALONE)
 
 
 @kernel
@@ -169,6 +176,36 @@ def stretch_part(wanted: float, found: float, whole: float) -> float:
 
 
 @kernel
+def replace_whole(
+    tree: Tree,
+    work: TreeWork,
+    t: int,
+    qd: NDArray,
+    centre: Vec3,
+    old: Spatial,
+    new: Spatial,
+    factor: float,
+) -> None:
+    """Replace a rigid motion (w; v at a centre) of floating tree t, and stretch the rest.
+
+    Reads   work.V, places
+    Writes  qd
+    """
+    root = tree.start[t]
+    (w_old, v_old), (w, v) = old, new
+    arm = sub(load3(work.p_WB, root), centre)
+    # rates of the root: V_root - V_whole is stretched, V_whole replaced
+    V_w, V_v = load6(work.V, root)
+    at_root_old = add(v_old, cross(w_old, arm))
+    at_root = add(v, cross(w, arm))
+    new_w = add_scaled(w, factor, sub(V_w, w_old))
+    new_v = add_scaled(at_root, factor, sub(V_v, at_root_old))
+    change_root(tree, work, t, sub(new_w, V_w), sub(new_v, V_v), qd)
+    for k in range(tree.v_start[root] + 6, tree.v_start[tree.start[t + 1]]):
+        qd[k] *= factor
+
+
+@kernel
 def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool) -> float:
     """Momentum and angular momentum of a floating tree as remembered, then, if asked, its energy.
 
@@ -179,13 +216,12 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too
     Writes  qd; work.found as it was
     Returns the energy that stretching brought [J]
     """
-    kept, found, root = work.invariants, work.found, tree.start[t]
+    kept, found = work.invariants, work.found
     write_sums(tree, work, t, qd, found)
     mass, centre = found[t, INVARIANT_MASS], three(found, t, INVARIANT_CENTRE)
     inverse = sym_inverse(inertia_about(tree, work, t, centre))
     L, P = three(found, t, INVARIANT_ANGULAR), three(found, t, INVARIANT_LINEAR)
     L_kept, P_kept = three(kept, t, INVARIANT_ANGULAR), three(kept, t, INVARIANT_LINEAR)
-    arm = sub(load3(work.p_WB, root), centre)
     # rigid motion: before, and its target
     w_old, v_old = sym_times(inverse, L), scale(1.0 / mass, P)
     w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
@@ -196,15 +232,7 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too
     factor = 1.0
     if energy_too:
         factor = stretch_part(kept[t, INVARIANT_ENERGY] - as_whole, within, energy)
-    # rates of the root: V_root - V_whole is stretched, V_whole replaced
-    V_w, V_v = load6(work.V, root)
-    at_root_old = add(v_old, cross(w_old, arm))
-    at_root = add(v, cross(w, arm))
-    new_w = add_scaled(w, factor, sub(V_w, w_old))
-    new_v = add_scaled(at_root, factor, sub(V_v, at_root_old))
-    change_root(tree, work, t, sub(new_w, V_w), sub(new_v, V_v), qd)
-    for k in range(tree.v_start[root] + 6, tree.v_start[tree.start[t + 1]]):
-        qd[k] *= factor
+    replace_whole(tree, work, t, qd, centre, (w_old, v_old), (w, v), factor)
     return (factor * factor - 1.0) * within
 
 

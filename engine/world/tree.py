@@ -26,6 +26,9 @@ NODE_VELOCITIES = (0, 1, 1, 1, 3, 6)
     N_INVARIANTS,
 ) = 0, 1, 4, 7, 8, 11
 
+# tree.bond of trees that are tied: to themselves, afloat; to others, afloat together; to the ground
+ALONE, AFLOAT, HELD = range(3)
+
 
 @struct
 class Tree(NamedTuple):
@@ -50,6 +53,7 @@ class Tree(NamedTuple):
     silent: NDArray  # (j,) int64        1: and has no other rows: no stop, motor, friction, spring
     stopped: NDArray  # (j,) int64       its node, if its only rows are stops of one coordinate; -1: others
     tied: NDArray  # (t,) int64          first of the trees tied to it by equations, if none is tied to a moving body; -1: none
+    bond: NDArray  # (t,) int64          ALONE ...: what the trees tied to each other are; of others HELD
     start: NDArray  # (t + 1,) int64     first node of each tree
     floating: NDArray  # (t,) int64      1: its root is free; 0: it is fixed to the ground
     q_start: NDArray  # (k + 1,) int64   first coordinate of each node
@@ -101,6 +105,7 @@ class TreeWork(NamedTuple):
     loop_work: (
         NDArray  # (t,) J         work of loop equations in the kick, at the first of tied trees
     )
+    lost: NDArray  # (t, 3) N m s        angular momentum about the origin that closing loops took from floating trees
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; empty in a step
     S_root: NDArray  # (6, v) -, m       S at the origin of the tree's first node; empty in a step
 
