@@ -201,7 +201,7 @@ def _motions(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[i
             continue
         motion = motions[joint] = read_motion(compiled, joint, notes)
         if joint in drives:
-            motion.fields["motor"] = drives[joint].motor(motion)
+            drives[joint].give(motion)
         elif model.jnt_actfrclimited[joint] and options.drives == "none":
             notes.dropped(
                 "effort_limit",
