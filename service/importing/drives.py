@@ -85,6 +85,8 @@ def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
         if model.jnt_actfrclimited[joint]:
             largest = float(np.abs(model.jnt_actfrcrange[joint]).max())
             drive.largest = largest if drive.largest is None else min(drive.largest, largest)
+            if not (drive.stiffness or drive.damping):
+                drive.force = float(np.clip(drive.force, *model.jnt_actfrcrange[joint]))
         if drive.is_towards_speed and drive.largest is not None:
             notes.approximated(
                 "velocity_drive",
@@ -164,7 +166,10 @@ def _add(compiled: Compiled, index: int, drive: Drive) -> None:
     if not model.actuator_biastype[index]:
         constant = position = speed = 0.0
     gain = float(model.actuator_gainprm[index, 0])
-    drive.force += gear * (gain * control + constant)
+    force = gain * control + constant
+    if model.actuator_forcelimited[index] and not (position or speed):
+        force = float(np.clip(force, *model.actuator_forcerange[index]))
+    drive.force += gear * force
     drive.asked += abs(gear) * (abs(gain) * largest + abs(constant))
     drive.stiffness -= gear * gear * position
     drive.damping -= gear * gear * speed

@@ -119,7 +119,7 @@ ARM = """
   <default><geom type="capsule" size="0.03" mass="1" contype="0" conaffinity="0"/></default>
   <worldbody>
     <body pos="0 0 1">
-      <joint name="one" axis="0 1 0" damping="0.1"/><geom fromto="0 0 0 0.5 0 0.1"/>
+      <joint name="one" axis="0 1 0" damping="0.1" {joint}/><geom fromto="0 0 0 0.5 0 0.1"/>
       {rest}
     </body>
   </worldbody>
@@ -142,9 +142,9 @@ THREE = (
 )
 
 
-def arm_in_both(tmp_path, drives, controls, rest=""):
+def arm_in_both(tmp_path, drives, controls, rest="", joint=""):
     """Angles of MuJoCo's arm and of the scene's after 1 s; the joints and notes of the import."""
-    text = ARM.format(rest=rest, drives=drives, controls=controls)
+    text = ARM.format(rest=rest, joint=joint, drives=drives, controls=controls)
     path = tmp_path / "arm.xml"
     path.write_text(text)
     answer = import_path(path)
@@ -177,6 +177,19 @@ def test_drives_towards_a_speed_damp_as_in_mujoco(tmp_path, drives, controls, re
     # damping is of second order in the step here, 5e-6 where it is strong
     assert np.abs(found - wanted).max() < 2e-5
     assert ("velocity_drive" in notes) == ("forcerange" in drives)
+
+
+@pytest.mark.parametrize(
+    ("drive", "joint"),
+    [
+        ('<motor joint="one" gear="2" forcerange="-4 1.5"/>', ""),
+        ('<motor joint="one" gear="2"/>', 'actuatorfrcrange="-4 3"'),
+    ],
+)
+def test_forces_of_motors_are_bounded_as_in_mujoco(tmp_path, drive, joint):
+    wanted, found, joints, _ = arm_in_both(tmp_path, drive, "10", joint=joint)
+    assert joints[0]["motor"] == {"type": "force", "target": 3.0}
+    assert np.abs(found - wanted).max() < 2e-5
 
 
 @pytest.mark.parametrize("largest", [1, 8])
