@@ -368,14 +368,20 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
     def do_triggered(self) -> None:
         """Do what the triggers that fired at the end of the last step say, in their order.
 
-        What pushes a body that is absent does nothing.
+        What pushes a body that is absent does nothing, nor does what drives a joint that broke.
         """
         for k in np.flatnonzero(self.state.triggers[:, FIRED_TIME] == self.state.time[0]):
             if k < len(self.trigger_names):
                 self._note_event("trigger", trigger=k)
             for action in self._responses[k].do:
-                if not isinstance(action, PUSHES) or self.state.present[self._body(action.body)]:
+                if self._has_object(action):
                     self.do(action)
+
+    def _has_object(self, action: Action) -> bool:
+        """Whether the body that an action pushes is there, and the joint that it drives whole."""
+        if isinstance(action, SetMotorAction):
+            return not self._is_broken(self._joint_index[action.joint])
+        return not isinstance(action, PUSHES) or bool(self.state.present[self._body(action.body)])
 
     # ------------------------------------------------------------------ saving
 

@@ -5,7 +5,7 @@ if __name__ != "cardan.schemas":
 
 from cardan.schemas.error import Fault, Problem, SceneInvalid, gathered
 from cardan.schemas.limits import Limits, SceneCounts, count_scene
-from cardan.schemas.load import GivenScene, load_scene, scene_of
+from cardan.schemas.load import GivenScene, load_changed, load_scene, scene_of
 from cardan.schemas.parse import parse_json
 from cardan.schemas.pointer import apply_overrides
 from cardan.schemas.scene import Scene
@@ -23,6 +23,7 @@ __all__ = [
     "apply_overrides",
     "count_scene",
     "gathered",
+    "load_changed",
     "load_scene",
     "parse_json",
     "scene_hash",

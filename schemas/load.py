@@ -10,6 +10,7 @@ from cardan.schemas.checks.parts import parts_of_scene, valid_parts
 from cardan.schemas.error import Fault, SceneInvalid, found, shown
 from cardan.schemas.limits import Limits, count_scene, run_faults, size_faults
 from cardan.schemas.parse import duplicate_keys, read_json
+from cardan.schemas.pointer import apply_overrides
 from cardan.schemas.scene import Scene
 from cardan.schemas.translate import translate
 
@@ -45,6 +46,29 @@ def load_scene(data: dict[str, Any] | str | bytes, limits: Limits | None = None)
     if scene is None or faults:
         raise SceneInvalid(faults)
     return scene
+
+
+def load_changed(
+    document: Any, overrides: Mapping[str, Any], limits: Limits | None = None
+) -> tuple[Scene, Any]:
+    """Return the scene of a document after overrides, and the changed document.
+
+    Raises SceneInvalid with every fault at once: pointers that lead nowhere, and what is wrong in
+    the scene that the others make.
+    """
+    faults: list[Fault] = []
+    for pointer, value in overrides.items():
+        try:
+            document = apply_overrides(document, {pointer: value})
+        except SceneInvalid as error:
+            faults += error.errors
+    try:
+        scene = load_scene(document, limits)
+    except SceneInvalid as error:
+        faults += error.errors
+    if faults:
+        raise SceneInvalid(faults)
+    return scene, document
 
 
 def _validate(document: dict[str, Any], limits: Limits) -> tuple[Scene | None, list[Fault]]:

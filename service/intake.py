@@ -17,9 +17,8 @@ from cardan.schemas import (
     Scene,
     SceneCounts,
     SceneInvalid,
-    apply_overrides,
     count_scene,
-    load_scene,
+    load_changed,
     scene_hash,
 )
 from cardan.schemas.api import SessionRequest, SimulationRequest
@@ -130,8 +129,7 @@ def take_scene(
     """
     changes = dict(overrides or {})
     try:
-        document = apply_overrides(_document(source), changes)
-        scene = load_scene(document, limits)
+        scene, document = load_changed(_document(source), changes, limits)
     except SceneInvalid as error:
         raise invalid(located(error.errors, changes, place)) from error
     return Intake(scene, count_scene(scene), document)

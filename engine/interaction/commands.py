@@ -193,12 +193,17 @@ class Commands:
             raise ValueError(f"there is no body '{name}'")
         return self._body_index[name]
 
+    def _is_broken(self, j: int) -> bool:
+        return not math.isnan(self.state.broken[j, 0])
+
     def set_motor(
         self, joint: str, target: float, axis: int = 0, max_force: float | None = None
     ) -> None:
         """Command a motor's target (and largest force) from the next step on.
 
         A velocity motor without a bound on its force has a new speed at once, as at the start.
+
+        Raises ValueError for a joint that broke: nothing is left to drive.
         """
         self.leave_scene()
         if joint not in self._joint_index:
@@ -206,6 +211,9 @@ class Commands:
         j = self._joint_index[joint]
         if axis not in (0, 1, 2) or self.model.joints.motor_kind[j, axis] == 0:
             raise ValueError(f"joint '{joint}' has no motor on axis {axis}")
+        if self._is_broken(j):
+            ended = self.state.broken[j, 0]
+            raise ValueError(f"joint '{joint}' broke at {ended:.6g} s: its motor drives no more")
         if not math.isfinite(target):
             raise ValueError(f"the target must be a finite number, not {target!r}")
         for i in (self.model.joints.body_a[j], self.model.joints.body_b[j]):
@@ -269,7 +277,7 @@ class Commands:
                 f"joint '{joint}' is a coordinate of a tree; give it a `breaking_force`, or let a "
                 "trigger break it"
             )
-        if not math.isnan(self.state.broken[j, 0]):
+        if self._is_broken(j):
             return
         end_joint(self.model, self.state, j)
         a, b = self.model.joints.body_a[j], self.model.joints.body_b[j]

@@ -19,7 +19,7 @@ from cardan.engine.runs.side_by_side import (
     may_be_side_by_side,
 )
 from cardan.engine.simulation import Simulation
-from cardan.schemas import GivenScene, Limits, Scene, apply_overrides, load_scene
+from cardan.schemas import GivenScene, Limits, Scene, load_changed
 
 Overrides = Mapping[str, Any]
 Variations = Sequence[Overrides] | Mapping[str, ArrayLike]
@@ -54,7 +54,7 @@ class Variants:
 
     def scene(self, overrides: Overrides) -> Scene:
         """The scene of a variant. Raises SceneInvalid."""
-        return load_scene(apply_overrides(self._document, overrides), self._limits)
+        return load_changed(self._document, overrides, self._limits)[0]
 
     def simulation(self, scene: Scene) -> Simulation:
         """A simulation of a variant before its first step; it is valid until the next call.

@@ -48,24 +48,25 @@ def reference_faults(parts: Parts) -> Iterator[Fault]:
         for path, name, may_be_world in _body_references(parts):
             if name in known or (may_be_world and name == WORLD):
                 continue
-            yield _unknown("body", path, name, [*known, WORLD] if may_be_world else list(known))
+            yield unknown_name("body", path, name, [*known, WORLD] if may_be_world else list(known))
     joints = [name for name in parts.names("joints") if name is not None]
     for path, name in _joint_references(parts):
         if name not in joints:
-            yield _unknown("joint", path, name, joints)
+            yield unknown_name("joint", path, name, joints)
     materials = parts.document.get("materials", {})
     if isinstance(materials, dict):
         for path, name in _material_references(parts):
             if name not in materials:
-                yield _unknown("material", path, name, list(materials))
+                yield unknown_name("material", path, name, list(materials))
     meshes = parts.document.get("meshes", {})
     if isinstance(meshes, dict):
         for path, name in _mesh_references(parts):
             if name not in meshes:
-                yield _unknown("mesh", path, name, list(meshes))
+                yield unknown_name("mesh", path, name, list(meshes))
 
 
-def _unknown(kind: str, path: Path, name: str, known: list[str]) -> Fault:
+def unknown_name(kind: str, path: Path, name: str, known: list[str]) -> Fault:
+    """Return the fault of a name that nothing of this kind has in the scene."""
     there = f"the scene has {listed(known)}" if known else "the scene has none"
     return fault(
         path,

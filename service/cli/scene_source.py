@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from cardan.schemas import Fault, Scene, SceneInvalid, apply_overrides, load_scene
+from cardan.schemas import Fault, Scene, SceneInvalid, load_changed
 from cardan.schemas.examples import example_names, example_text
 from cardan.schemas.parse import duplicate_keys, parse_json
 from cardan.schemas.spelling import did_you_mean
@@ -42,8 +42,8 @@ YamlReader.add_implicit_resolver(
 
 def read_scene(source: str, changes: Sequence[str] = ()) -> tuple[Scene, dict[str, Any]]:
     """The checked scene and its document. Raises SceneInvalid with every fault."""
-    document = apply_overrides(read_document(source), parse_changes(changes))
-    return load_scene(document, Settings.from_environment(os.environ).limits), document
+    limits = Settings.from_environment(os.environ).limits
+    return load_changed(read_document(source), parse_changes(changes), limits)
 
 
 def read_document(source: str) -> Any:

@@ -3,7 +3,7 @@
 import json
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cardan.schemas import Fault, Limits, Scene
@@ -13,7 +13,7 @@ from cardan.service.compute import messages as m
 from cardan.service.compute import variations
 from cardan.service.compute.metric_names import faults_of_metrics
 from cardan.service.compute.scenes import check, refuse
-from cardan.service.errors import ServiceError
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.intake import (
     Intake,
     escaped,
@@ -46,7 +46,13 @@ def take(order: m.BatchOrder, limits: Limits) -> m.TakenBatch:
     ask = read_request(BatchRequest, read_document(order.body))
     _check_count(ask, order.most_runs)
     _check_metrics(ask)
-    intake = take_scene(sourced(ask.scene, order.stored), limits, ask.overrides, "/scene")
+    base = sourced(ask.scene, order.stored)
+    try:
+        intake = take_scene(base, limits, ask.overrides, "/scene")
+    except ServiceError as error:
+        if error.code == ErrorCode.SCENE_INVALID:
+            _check_variants(ask, base, limits, ask.overrides, error.errors)
+        raise
     runs = list(variations.runs(ask))
     _check_variants(ask, json.loads(intake.text.document), limits)
     refuse(
@@ -97,12 +103,21 @@ def _cost(intake: Intake, runs: list[dict[str, Any]], limits: Limits) -> m.Batch
     )
 
 
-def _check_variants(ask: BatchRequest, base: Any, limits: Limits) -> None:
-    """Validate a sample of the variants. Raises ServiceError with all their faults."""
-    faults: list[dict[str, Any]] = []
+def _check_variants(
+    ask: BatchRequest,
+    base: Any,
+    limits: Limits,
+    shared: Mapping[str, Any] | None = None,
+    known: Sequence[dict[str, Any]] = (),
+) -> None:
+    """Validate a sample of the variants of a base, with overrides that all of them share.
+
+    Raises ServiceError with all faults; those that are known come first.
+    """
+    faults = [*known]
     for number, overrides in variations.samples(ask, MOST_CHECKED):
         try:
-            take_scene(base, limits, overrides, "/scene")
+            take_scene(base, limits, {**(shared or {}), **overrides}, "/scene")
         except ServiceError as error:
             faults += [_at_variation(fault, ask, number, overrides) for fault in error.errors]
     if faults:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from cardan.schemas import Fault, Limits, SceneInvalid, apply_overrides, load_scene, parse_json
+from cardan.schemas import Fault, Limits, SceneInvalid, load_changed, load_scene, parse_json
 from cardan.schemas import dynamics as d
 from cardan.schemas.dynamics import MAX_NUMBERS
 from cardan.service.compute import messages as m
@@ -59,8 +59,8 @@ def masses(order: m.MassesOrder, limits: Limits) -> m.Written:
     # nothing is recorded
     limits = limits.model_copy(update={"max_recorded_values": 2**63})
     try:
-        document = apply_overrides(parse_json(order.document.encode()), order.overrides)
-        found = engine.masses(load_scene(document, limits))
+        document = parse_json(order.document.encode())
+        found = engine.masses(load_changed(document, order.overrides, limits)[0])
     except (SceneInvalid, engine.SceneError) as error:
         raise invalid(error.errors) from error
     return m.Written(orjson.dumps({"bodies": found}))

@@ -1,14 +1,15 @@
 """In a worker process: statics, linear models and inverse kinematics of a scene."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 import orjson
 
 from cardan.schemas import Fault, Limits, Scene, SceneInvalid, load_scene, parse_json
 from cardan.schemas import statics as s
+from cardan.schemas.checks.names import Path, unknown_name
 from cardan.service.compute import messages as m
 from cardan.service.intake import (
     invalid,
@@ -20,6 +21,8 @@ from cardan.service.intake import (
 )
 
 Answer = dict[str, Any]
+Kind = Literal["joint", "body"]
+Named = tuple[Kind, Path, str]
 
 REQUESTS: Mapping[str, type[s.MechanicsRequest]] = {
     "statics": s.StaticsRequest,
@@ -33,6 +36,8 @@ def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
     asked = read_request(REQUESTS[order.operation], read_document(order.body))
     intake = take_scene(sourced(asked.scene, order.stored), limits, asked.overrides, place="/scene")
     scene = load_scene(parse_json(intake.text.document.encode()), limits)
+    if faults := list(unknown_names(scene, asked)):
+        raise invalid(faults, "request")
     try:
         found = compute(scene, asked)
     except SceneInvalid as error:
@@ -42,6 +47,39 @@ def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
         fault = Fault(pointer="", code="unsuitable", message=f"{message.rstrip('.')}.")
         raise invalid([fault], "request") from error
     return m.Written(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY))
+
+
+def unknown_names(scene: Scene, asked: s.MechanicsRequest) -> Iterator[Fault]:
+    """A fault for each name in a request that no joint or body of the scene has."""
+    known = {
+        "joint": [joint.name for joint in scene.joints],
+        "body": [body.name for body in scene.bodies],
+    }
+    for kind, path, name in named(asked):
+        if name not in known[kind]:
+            yield unknown_name(kind, path, name, known[kind])
+
+
+def named(asked: s.MechanicsRequest) -> Iterator[Named]:
+    """Joints and bodies that a request names: `joint` or `body`, the place, the name."""
+    match asked:
+        case s.StaticsRequest(load=s.Load() as load):
+            for i, force in enumerate(load.forces):
+                yield "body", ["load", "forces", i, "body"], force.body
+        case s.LinearizationRequest():
+            for values in ("q", "qd"):
+                for joint in getattr(asked, values):
+                    yield "joint", [values, joint], joint
+            for channels in ("inputs", "outputs"):
+                for i, channel in enumerate(getattr(asked, channels) or ()):
+                    kind: Kind = "joint" if getattr(channel, "body", None) is None else "body"
+                    if (name := getattr(channel, kind)) is not None:
+                        yield kind, [channels, i, kind], name
+        case s.InverseKinematicsRequest():
+            for joint in asked.q:
+                yield "joint", ["q", joint], joint
+            for i, target in enumerate(asked.targets):
+                yield "body", ["targets", i, "body"], target.body
 
 
 def compute(scene: Scene, asked: s.MechanicsRequest) -> Answer:

@@ -11,8 +11,7 @@ from cardan.schemas import (
     Limits,
     Scene,
     SceneInvalid,
-    apply_overrides,
-    load_scene,
+    load_changed,
     scene_warnings,
 )
 from cardan.schemas.api import ScenePreview, ValidationReport
@@ -103,7 +102,7 @@ def report(order: m.ReportOrder, limits: Limits) -> m.Written:
 def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
     """Build the engine of a scene and report what it refuses."""
     try:
-        scene = load_scene(apply_overrides(json.loads(order.document), order.overrides), limits)
+        scene, _ = load_changed(json.loads(order.document), order.overrides, limits)
     except SceneInvalid as error:
         return m.Checked([fault.model_dump() for fault in error.errors])
     return _built(scene, order.probe_s)

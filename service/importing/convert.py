@@ -1,6 +1,7 @@
 """Convert a model into a scene: every step of an import, in order."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,21 +39,21 @@ MAX_MODEL_BYTES = 64 * 1024**2
 
 
 def import_path(
-    path: Path, options: ImportOptions | None = None, packages: tuple[Path, ...] = ()
+    path: Path | str, options: ImportOptions | None = None, packages: Sequence[Path | str] = ()
 ) -> ImportAnswer:
     """Import a trusted .urdf, .xml, .json or .zip file: it may name files anywhere on the machine.
 
     `packages`: folders that hold the packages of `package://`; without them packages are searched
     in the folders around the model. Raises ImportRefusedError.
     """
-    options = options or ImportOptions()
+    path, options = Path(path), options or ImportOptions()
     if not path.is_file():
         raise ImportRefusedError("file_missing", f"There is no file '{path}'.")
     if is_archive(path):
         with tempfile.TemporaryDirectory(prefix="cardan-import-") as folder:
             return import_archive(path, Path(folder), options)
     everywhere = Path(path.resolve().anchor)
-    folders = tuple(folder.resolve() for folder in packages)
+    folders = tuple(Path(folder).resolve() for folder in packages)
     return import_model(Folder(everywhere, folders), path.resolve(), options)
 
 
@@ -201,7 +202,7 @@ def _motions(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[i
             continue
         motion = motions[joint] = read_motion(compiled, joint, notes)
         if joint in drives:
-            motion.fields["motor"] = drives[joint].motor(motion)
+            drives[joint].give(motion)
         elif model.jnt_actfrclimited[joint] and options.drives == "none":
             notes.dropped(
                 "effort_limit",

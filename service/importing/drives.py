@@ -1,7 +1,10 @@
 """Convert actuators into motors: a scene has one motor per joint, the sum of its actuators.
 
 force on the joint = sum g (gain u + b0 + b1 g q + b2 g qd)         g: gear, u: control
-= F - K q - D qd:  K > 0 a position motor, D > 0 a velocity motor, else a force
+= F - K q - D qd:  K > 0 a position motor, else a motor of the force F and damping D of the joint
+
+A drive towards a speed (D > 0, K = 0) whose largest force is less than what it is asked for from
+rest is a velocity motor: it pulls with that force until it is there.
 """
 
 from dataclasses import dataclass
@@ -26,8 +29,27 @@ class Drive:
     """D [N s/m or N m s/rad]."""
     largest: float | None = 0.0
     """Largest force; None: unlimited [N or N m]."""
+    asked: float = 0.0
+    """Force at rest with the largest controls, those of the start where no range is given; without
+    either that of a difference of 1 m/s or 1 rad/s counts [N or N m]."""
 
-    def motor(self, motion: Motion) -> dict[str, Any]:
+    @property
+    def is_towards_speed(self) -> bool:
+        """Whether the drive damps the joint, or pulls it towards a speed."""
+        return self.stiffness <= 0.0 and self.damping > 0.0
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether the speeds that a drive is asked for take more than its largest force."""
+        return self.largest is not None and self.largest < (self.asked or self.damping)
+
+    def give(self, motion: Motion) -> None:
+        """Write the motor, and the damping of a drive towards a speed, into the joint's fields."""
+        motion.fields["motor"] = self._motor(motion)
+        if self.is_towards_speed and not self.is_saturated:
+            motion.fields["damping"] = motion.fields.get("damping", 0.0) + self.damping
+
+    def _motor(self, motion: Motion) -> dict[str, Any]:
         """The motor as a scene writes it; scenes measure joint coordinates from the start."""
         bound = {} if self.largest is None else {"max_force": self.largest}
         if self.stiffness > 0.0:
@@ -39,7 +61,7 @@ class Drive:
                 "damping": self.damping,
                 **bound,
             }
-        if self.damping > 0.0:
+        if self.is_towards_speed and self.is_saturated:
             return {"type": "velocity", "target": self.force / self.damping + 0.0, **bound}
         return {"type": "force", "target": self.force + 0.0}
 
@@ -63,11 +85,16 @@ def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
         if model.jnt_actfrclimited[joint]:
             largest = float(np.abs(model.jnt_actfrcrange[joint]).max())
             drive.largest = largest if drive.largest is None else min(drive.largest, largest)
-        if drive.damping > 0.0 and drive.stiffness <= 0.0:
+            if not (drive.stiffness or drive.damping):
+                drive.force = float(np.clip(drive.force, *model.jnt_actfrcrange[joint]))
+        if drive.is_towards_speed and drive.largest is not None:
             notes.approximated(
                 "velocity_drive",
                 "A drive that pulls towards a speed is a motor that holds the speed with up to its "
-                "largest force.",
+                "largest force."
+                if drive.is_saturated
+                else "A drive that pulls towards a speed is damping and a force, without its "
+                "largest force: the speeds it is asked for do not take that much from rest.",
                 f"joint '{compiled.name('joint', joint)}'",
             )
     return drives
@@ -131,12 +158,19 @@ def _add(compiled: Compiled, index: int, drive: Drive) -> None:
     model = compiled.model
     gear = float(model.actuator_gear[index, 0])
     control = float(compiled.data.ctrl[index])
+    largest = abs(control)
     if model.actuator_ctrllimited[index]:
         control = float(np.clip(control, *model.actuator_ctrlrange[index]))
+        largest = float(np.abs(model.actuator_ctrlrange[index]).max())
     constant, position, speed = (float(value) for value in model.actuator_biasprm[index, :3])
     if not model.actuator_biastype[index]:
         constant = position = speed = 0.0
-    drive.force += gear * (float(model.actuator_gainprm[index, 0]) * control + constant)
+    gain = float(model.actuator_gainprm[index, 0])
+    force = gain * control + constant
+    if model.actuator_forcelimited[index] and not (position or speed):
+        force = float(np.clip(force, *model.actuator_forcerange[index]))
+    drive.force += gear * force
+    drive.asked += abs(gear) * (abs(gain) * largest + abs(constant))
     drive.stiffness -= gear * gear * position
     drive.damping -= gear * gear * speed
     if model.actuator_forcelimited[index] and drive.largest is not None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardan.schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene
+from cardan.schemas import Limits, Scene, SceneInvalid, load_changed
 from cardan.service.processes.channel import Channel
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.checkpoints import CheckpointFolder
@@ -269,7 +269,7 @@ class Execution:
 
 def load(document: str, overrides: Mapping[str, Any], limits: Limits) -> Scene:
     """The scene of a stored document. Raises SceneInvalid."""
-    return load_scene(apply_overrides(json.loads(document), overrides), limits)
+    return load_changed(json.loads(document), overrides, limits)[0]
 
 
 def faults_of(errors: Any) -> list[dict[str, Any]]:

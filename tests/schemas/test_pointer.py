@@ -2,7 +2,7 @@ from copy import deepcopy
 
 import pytest
 
-from cardan.schemas import SceneInvalid, apply_overrides, load_scene
+from cardan.schemas import SceneInvalid, apply_overrides, load_changed, load_scene
 from cardan.schemas.pointer import parse_pointer, to_pointer
 from tests.schemas.broken import GOOD
 
@@ -68,3 +68,13 @@ def test_all_wrong_pointers_are_reported():
     with pytest.raises(SceneInvalid) as caught:
         apply_overrides(GOOD, {"/x/y": 1, "/bodies/9": 2, "/name": "ok"})
     assert [fault.pointer for fault in caught.value.errors] == ["/x/y", "/bodies/9"]
+
+
+def test_wrong_values_are_reported_beside_wrong_pointers():
+    overrides = {"/x/y": 1, "/bodies/1/mass": -2, "/name": "ok", "/simulation/dt": "fast"}
+    with pytest.raises(SceneInvalid) as caught:
+        load_changed(GOOD, overrides)
+    pointers = {fault.pointer for fault in caught.value.errors}
+    assert pointers == {"/x/y", "/bodies/1/mass", "/simulation/dt"}
+    scene, document = load_changed(GOOD, {"/name": "ok"})
+    assert scene.name == document["name"] == "ok"

@@ -144,6 +144,36 @@ def test_a_fault_in_an_override_is_shown_at_the_override(client):
     assert body["errors"][0]["got"] == -2
 
 
+def test_all_faults_of_overrides_are_shown_at_once(client):
+    overrides = {
+        "/bodies/9/mass": 1.0,
+        "/bodies/1/mass": -2,
+        "gravity": [0, 0, 0],
+        "/simulation/dt": 0,
+        "/simulation/duration": 0.1,
+    }
+    wanted = [
+        "/overrides/gravity",
+        "/overrides/~1bodies~11~1mass",
+        "/overrides/~1bodies~19~1mass",
+        "/overrides/~1simulation~1dt",
+    ]
+    ask = {"scene": DROP, "overrides": overrides}
+    batch = {**ask, "variations": {"/bodies/1/position/2": [0.2, "high"], "/bodies/8/mass": [1.0]}}
+    for path, body, more in (
+        ("simulations", ask, []),
+        ("sessions", ask, []),
+        ("statics", ask, []),
+        (
+            "batches",
+            batch,
+            ["/variations/~1bodies~11~1position~12/1", "/variations/~1bodies~18~1mass/0"],
+        ),
+    ):
+        found = problem(client.post(f"/v1/{path}", json=body), 422, "scene_invalid")
+        assert sorted(fault["pointer"] for fault in found["errors"]) == [*wanted, *more], path
+
+
 def test_a_request_id_is_kept_and_a_strange_one_replaced(client):
     answer = client.get("/healthz", headers={"X-Request-Id": "mine-1"})
     assert answer.headers["x-request-id"] == "mine-1"

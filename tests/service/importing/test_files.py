@@ -184,6 +184,7 @@ def test_packages_may_lie_elsewhere(tmp_path):
     without = import_path(model)
     assert "mesh_missing" in {note.code for note in without.report.notes}
     found = import_path(model, ImportOptions(), (tmp_path / "there",))
+    assert import_path(str(model), None, [str(tmp_path / "there")]) == found
     assert len(found.scene["bodies"][0]["shapes"]) == 1
     assert Folder(tmp_path / "here").find("package://arm/link.obj", tmp_path / "here") is None
 

@@ -113,6 +113,95 @@ def test_drives_push_as_in_mujoco(tmp_path, drive):
     assert np.abs(found - wanted).max() < 1e-4
 
 
+ARM = """
+<mujoco>
+  <option timestep="0.0002" integrator="RK4"/>
+  <default><geom type="capsule" size="0.03" mass="1" contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <body pos="0 0 1">
+      <joint name="one" axis="0 1 0" damping="0.1" {joint}/><geom fromto="0 0 0 0.5 0 0.1"/>
+      {rest}
+    </body>
+  </worldbody>
+  <actuator>{drives}</actuator>
+  <keyframe><key name="home" ctrl="{controls}"/></keyframe>
+</mujoco>
+"""
+FOREARM = """
+<body pos="0.5 0 0">
+  <joint name="two" axis="1 0 0"/><geom fromto="0 0 0 0.5 0 0.1"/>
+  <body pos="0.5 0 0">
+    <joint name="three" axis="0 1 0"/><geom fromto="0 0 0 0.5 0 0.1"/>
+  </body>
+</body>
+"""
+ONE = '<velocity joint="one" kv="0.5"/>'
+THREE = (
+    '<velocity joint="one" kv="2"/><velocity joint="two" kv="0.3" gear="-2"/>'
+    '<velocity joint="three" kv="0.5" gear="1.5"/>'
+)
+
+
+def arm_in_both(tmp_path, drives, controls, rest="", joint=""):
+    """Angles of MuJoCo's arm and of the scene's after 1 s; the joints and notes of the import."""
+    text = ARM.format(rest=rest, joint=joint, drives=drives, controls=controls)
+    path = tmp_path / "arm.xml"
+    path.write_text(text)
+    answer = import_path(path)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_step(model, data, 5000)
+    simulation = Simulation(load_scene(answer.scene))
+    simulation.advance(5000)
+    assert simulation.failure is None
+    notes = [note.code for note in answer.report.notes]
+    return data.qpos, simulation.joint_state()[0], answer.scene["joints"], notes
+
+
+@pytest.mark.parametrize(
+    ("drives", "controls", "rest"),
+    [
+        (ONE, "0", ""),
+        (ONE, "2", ""),
+        ('<velocity joint="one" kv="0.5" gear="3"/>', "2", ""),
+        (THREE, "0 0 0", FOREARM),
+        (THREE, "1 -2 3", FOREARM),
+        # the largest force is not reached
+        ('<velocity joint="one" kv="0.5" forcerange="-20 20" ctrlrange="-4 4"/>', "2", ""),
+    ],
+)
+def test_drives_towards_a_speed_damp_as_in_mujoco(tmp_path, drives, controls, rest):
+    wanted, found, joints, notes = arm_in_both(tmp_path, drives, controls, rest)
+    assert all(joint["motor"]["type"] == "force" for joint in joints)
+    # damping is of second order in the step here, 5e-6 where it is strong
+    assert np.abs(found - wanted).max() < 2e-5
+    assert ("velocity_drive" in notes) == ("forcerange" in drives)
+
+
+@pytest.mark.parametrize(
+    ("drive", "joint"),
+    [
+        ('<motor joint="one" gear="2" forcerange="-4 1.5"/>', ""),
+        ('<motor joint="one" gear="2"/>', 'actuatorfrcrange="-4 3"'),
+    ],
+)
+def test_forces_of_motors_are_bounded_as_in_mujoco(tmp_path, drive, joint):
+    wanted, found, joints, _ = arm_in_both(tmp_path, drive, "10", joint=joint)
+    assert joints[0]["motor"] == {"type": "force", "target": 3.0}
+    assert np.abs(found - wanted).max() < 2e-5
+
+
+@pytest.mark.parametrize("largest", [1, 8])
+def test_strong_drives_hold_a_speed_with_their_largest_force(tmp_path, largest):
+    drive = f'<velocity joint="one" kv="1000" forcerange="-{largest} {largest}"/>'
+    wanted, found, joints, notes = arm_in_both(tmp_path, drive, "2")
+    assert joints[0]["motor"] == {"type": "velocity", "target": 2.0, "max_force": float(largest)}
+    assert joints[0]["damping"] == pytest.approx(0.1)
+    assert "velocity_drive" in notes
+    assert np.abs(found - wanted).max() < 5e-3
+
+
 def test_keyframe_gives_pose_and_velocity(tmp_path):
     more = '<keyframe><key name="home" qpos="0.5 0.1 -0.2 0.3" qvel="1 -2 0.4 3"/></keyframe>'
     text = WORLD.format(first=HINGE, second=CASES["chain"], more=more)
