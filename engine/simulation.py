@@ -65,9 +65,6 @@ from cardan.schemas.action import (
     VanishAction,
 )
 
-# actions on a body that has to be there
-PUSHES = (ApplyForceAction, ApplyImpulseAction, SetVelocityAction)
-
 # speed at which bodies that overlap at the start part, unless the scene says otherwise [m/s]
 CALM = 0.2
 
@@ -368,13 +365,13 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
     def do_triggered(self) -> None:
         """Do what the triggers that fired at the end of the last step say, in their order.
 
-        What pushes a body that is absent does nothing.
+        What pushes a body that is absent does nothing, nor does what drives a joint that broke.
         """
         for k in np.flatnonzero(self.state.triggers[:, FIRED_TIME] == self.state.time[0]):
             if k < len(self.trigger_names):
                 self._note_event("trigger", trigger=k)
             for action in self._responses[k].do:
-                if not isinstance(action, PUSHES) or self.state.present[self._body(action.body)]:
+                if self._has_object(action):
                     self.do(action)
 
     # ------------------------------------------------------------------ saving

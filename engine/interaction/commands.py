@@ -19,6 +19,9 @@ from cardan.engine.world.workspace import Workspace
 
 Array = NDArray[np.float64]
 
+# ops of actions on a body that has to be there
+PUSHES = ("apply_force", "apply_impulse", "set_velocity")
+
 
 class Booked:
     """Context manager that books changes of energy and momenta as external work and impulse."""
@@ -193,12 +196,23 @@ class Commands:
             raise ValueError(f"there is no body '{name}'")
         return self._body_index[name]
 
+    def _is_broken(self, j: int) -> bool:
+        return not math.isnan(self.state.broken[j, 0])
+
+    def _has_object(self, action: Any) -> bool:
+        """Whether the body that an action pushes is there, and the joint that it drives whole."""
+        if action.op == "set_motor":
+            return not self._is_broken(self._joint_index[action.joint])
+        return action.op not in PUSHES or bool(self.state.present[self._body(action.body)])
+
     def set_motor(
         self, joint: str, target: float, axis: int = 0, max_force: float | None = None
     ) -> None:
         """Command a motor's target (and largest force) from the next step on.
 
         A velocity motor without a bound on its force has a new speed at once, as at the start.
+
+        Raises ValueError for a joint that broke: nothing is left to drive.
         """
         self.leave_scene()
         if joint not in self._joint_index:
@@ -206,6 +220,9 @@ class Commands:
         j = self._joint_index[joint]
         if axis not in (0, 1, 2) or self.model.joints.motor_kind[j, axis] == 0:
             raise ValueError(f"joint '{joint}' has no motor on axis {axis}")
+        if self._is_broken(j):
+            ended = self.state.broken[j, 0]
+            raise ValueError(f"joint '{joint}' broke at {ended:.6g} s: its motor drives no more")
         if not math.isfinite(target):
             raise ValueError(f"the target must be a finite number, not {target!r}")
         for i in (self.model.joints.body_a[j], self.model.joints.body_b[j]):
@@ -269,7 +286,7 @@ class Commands:
                 f"joint '{joint}' is a coordinate of a tree; give it a `breaking_force`, or let a "
                 "trigger break it"
             )
-        if not math.isnan(self.state.broken[j, 0]):
+        if self._is_broken(j):
             return
         end_joint(self.model, self.state, j)
         a, b = self.model.joints.body_a[j], self.model.joints.body_b[j]

@@ -307,7 +307,8 @@ class _Worlds:
     def _command(self, targets: Array) -> None:
         one = self._simulation
         for (j, axis), target in zip(self._motors, targets, strict=True):
-            one.set_motor(one.joint_names[j], float(target), int(axis))
+            if np.isnan(one.state.broken[j, 0]):
+                one.set_motor(one.joint_names[j], float(target), int(axis))
 
     # ------------------------------------------------------------------ metrics
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cardan.engine import run
+from cardan.engine import rollout_states, run
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, document, ground, simulate
 
@@ -70,6 +70,38 @@ def test_what_its_spring_held_is_booked_as_lost() -> None:
     drift = sim.summary()["energy"]["max_relative_drift"]
     sim.advance(300)
     assert sim.summary()["energy"]["max_relative_drift"] <= max(drift, 1e-9)
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_motor_of_a_broken_joint_is_refused_and_triggers_leave_it(formulation: str) -> None:
+    joint = {
+        "type": "hinge",
+        "anchor": [0, 0, 0],
+        "axis": [0, 0, 1],
+        "motor": {"type": "velocity", "target": 0.0},
+        "breaking_force": 2 * 9.81 + 1.0005,
+    }
+    again = {"op": "set_motor", "joint": "hook", "target": 1.0}
+    pull = {"times": [0, 10], "values": [[0, 0, 0], [0, 0, -100]]}
+    simulation = {"dt": 1e-3, "duration": 0.3, "formulation": formulation}
+    scene = document(
+        [{"name": "stone", "mass": 2.0, "inertia": [0.1, 0.1, 0.1]}],
+        [{"name": "hook", "parent": "world", "child": "stone", **joint}],
+        forces=[{"type": "wrench", "body": "stone", "force": pull}],
+        simulation=simulation,
+        triggers=[{"name": "late", "when": {"type": "time", "at": 0.2}, "do": [again]}],
+    )
+    sim = simulate(scene)
+    sim.set_motor("hook", 0.0)
+    sim.advance(150)
+    assert [one["joint"] for one in sim.broken_joints()] == ["hook"]
+    with pytest.raises(ValueError, match=r"'hook' broke at 0\.1"):
+        sim.set_motor("hook", 1.0)
+    assert sim.state.motor_target[0, 0] == 0.0
+    sim.advance(150)
+    assert sim.summary()["triggers"][0]["times"] == 1
+    found = rollout_states(scene, controls=np.zeros((10, 1)), metrics=["joints.broken"])
+    assert len(found.metrics["joints.broken"][0]) == 1
 
 
 def test_broken_joints_stay_broken_in_snapshots() -> None:

@@ -228,6 +228,18 @@ def test_reset_to_coordinates(service: Service, session: str):
     assert service.state(session)["epoch"] == 2
 
 
+def test_a_motor_of_a_broken_joint_is_refused(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.do("break_joint", joint="pivot")
+        viewer.do("step", n=1)
+        answer = viewer.do("set_motor", joint="pivot", target=2.0)
+        assert answer["op"] == "error"
+        assert "joint 'pivot' broke at 0 s" in str(answer)
+    asked = {"op": "set_motor", "joint": "pivot", "target": 2.0}
+    refused = service.http.post(f"/sessions/{session}/commands", json=asked)
+    assert (refused.status_code, refused.json()["code"]) == (422, "command_impossible")
+
+
 def test_the_history_of_an_epoch_begins_with_its_first_moment(service: Service, session: str):
     with service.watch(session) as viewer:
         for message in ({"op": "reset"}, {"op": "step", "n": 30, "id": "last"}):
