@@ -66,9 +66,6 @@ from cardan.schemas.action import (
     VanishAction,
 )
 
-# actions on a body that has to be there
-PUSHES = (ApplyForceAction, ApplyImpulseAction, SetVelocityAction)
-
 # speed at which bodies that overlap at the start part, unless the scene says otherwise [m/s]
 CALM = 0.2
 

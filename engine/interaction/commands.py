@@ -19,6 +19,9 @@ from cardan.engine.world.workspace import Workspace
 
 Array = NDArray[np.float64]
 
+# ops of actions on a body that has to be there
+PUSHES = ("apply_force", "apply_impulse", "set_velocity")
+
 
 class Booked:
     """Context manager that books changes of energy and momenta as external work and impulse."""
@@ -195,6 +198,12 @@ class Commands:
 
     def _is_broken(self, j: int) -> bool:
         return not math.isnan(self.state.broken[j, 0])
+
+    def _has_object(self, action: Any) -> bool:
+        """Whether the body that an action pushes is there, and the joint that it drives whole."""
+        if action.op == "set_motor":
+            return not self._is_broken(self._joint_index[action.joint])
+        return action.op not in PUSHES or bool(self.state.present[self._body(action.body)])
 
     def set_motor(
         self, joint: str, target: float, axis: int = 0, max_force: float | None = None
