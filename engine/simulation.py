@@ -374,12 +374,6 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
                 if self._has_object(action):
                     self.do(action)
 
-    def _has_object(self, action: Action) -> bool:
-        """Whether the body that an action pushes is there, and the joint that it drives whole."""
-        if isinstance(action, SetMotorAction):
-            return not self._is_broken(self._joint_index[action.joint])
-        return not isinstance(action, PUSHES) or bool(self.state.present[self._body(action.body)])
-
     # ------------------------------------------------------------------ saving
 
     def snapshot(self) -> bytes:
