@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.trees.arrays import nearest_above, tree_work, unbroken_runs
 from cardan.engine.world.tree import (
+    HELD,
     NODE_COORDINATES,
     NODE_FREE,
     NODE_HINGE,
@@ -98,6 +99,7 @@ class Sketch:
             tree=np.zeros(n, np.int64),
             inner=np.zeros(0, np.int64),
             tied=np.full(1, -1),
+            bond=np.full(1, HELD),
             silent=np.zeros(0, np.int64),
             stopped=np.zeros(0, np.int64),
             start=np.array([0, n]),
