@@ -16,6 +16,14 @@ from benchmarks.contacts.peers import Peer
 
 COMMAND = [sys.executable, "-m", "benchmarks.articulated.ours"]
 OURS = Peer("Cardan", 64, False, lambda s, out: [*COMMAND, s, out])
+# the same with steps that are longer than the scene's
+LONGER = tuple(
+    Peer(f"Cardan, {k} steps in one", 64, False, lambda s, out, k=k: [*COMMAND, s, out, f"{k}"])
+    for k in (2, 5, 10)
+)
 
 if __name__ == "__main__":
-    run(Comparison(ARTICULATED, (OURS,), find, dict(SCENES), Quality, write_flat, {}), __doc__)
+    run(
+        Comparison(ARTICULATED, (OURS, *LONGER), find, dict(SCENES), Quality, write_flat, {}),
+        __doc__,
+    )

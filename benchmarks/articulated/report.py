@@ -1,6 +1,6 @@
 """What the tables of the comparison hold, and what is said below them."""
 
-from benchmarks.contacts.report import OURS, Page, Rows, verdict
+from benchmarks.contacts.report import OURS, Page, Rows, as_good, verdict
 
 COLUMNS = {
     "us": "µs/step",
@@ -19,6 +19,12 @@ PRICE = 2.0
 def remarks(name: str, rows: Rows) -> list[str]:
     """Our time against the fastest peers, where it goes, and what keeping the energy costs."""
     lines = verdict(name, rows)
+    longer = as_good(rows)
+    if longer is not None:
+        lines.append(
+            f"{name}: {longer:.2f} times the fastest float64 peer with our steps as long as they "
+            "may be for depth, joints and energy at least as good"
+        )
     ours, euler = rows.get(OURS, {}), rows.get("MuJoCo Euler", {})
     if "energy_error" in ours:
         prices = [f"{ours['us'] / ours['plain_us']:.2f} times a bare step of our own"]

@@ -59,6 +59,13 @@ def states_of(simulation: engine.Simulation, scene: Scene) -> Floats:
     return both[moving]
 
 
+def in_longer_steps(scene: Scene, k: int) -> Scene:
+    """The scene with one step for k of its steps; k divides how often states are looked at."""
+    fewer = {name: scene[name] // k for name in ("steps", "every")}
+    begin, end = scene["window"]
+    return scene | fewer | {"dt": k * scene["dt"], "window": (begin // k, end // k)}
+
+
 def timed(
     simulation: engine.Simulation, scene: Scene, states: Callable[[], Floats]
 ) -> dict[str, Any]:

@@ -5,7 +5,7 @@ All settings are as they come; one step is as long as K of the scene's.
 
 from typing import Any
 
-from benchmarks.contacts.ours import drive, states_of, timed
+from benchmarks.contacts.ours import drive, in_longer_steps, states_of, timed
 from benchmarks.families.solids import Scene
 from cardan import engine
 from cardan.schemas import load_scene
@@ -79,13 +79,6 @@ def document(scene: Scene) -> dict[str, Any]:
         "bodies": bodies,
         "joints": [_joint(one, k) for k, one in enumerate(scene["joints"])],
     }
-
-
-def in_longer_steps(scene: Scene, k: int) -> Scene:
-    """The scene with one step for k of its steps; k divides how often states are looked at."""
-    fewer = {name: scene[name] // k for name in ("steps", "every")}
-    begin, end = scene["window"]
-    return scene | fewer | {"dt": k * scene["dt"], "window": (begin // k, end // k)}
 
 
 def run(scene: Scene, k: str = "1") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.contacts.report import FOLDER, OURS, fastest
+from benchmarks.contacts.report import FOLDER, OURS, as_good, fastest
 from benchmarks.pages import row
 
 COLUMNS = {"contacts": "contacts", "depth_mm": "depth [mm]", "apart_mm": "joints apart [mm]"}
@@ -22,10 +22,6 @@ Rows = dict[str, dict[str, Any]]
 # an engine that gains more, as a share of the energy at the start and without a motor, has lost the
 # scene: its time is not that of the scene
 MOST_GAIN = 0.1
-
-
-# what nobody sees: a thousandth of a millimetre, a ten-thousandth of the energy at the start
-UNSEEN = {"depth_mm": 1e-3, "apart_mm": 1e-3, "gain": 1e-4}
 
 
 def faithful(rows: Rows) -> Rows:
@@ -61,25 +57,12 @@ def ratio(rows: Rows, floats: tuple[int, ...]) -> float | None:
     return ours["us"] / best[1] if best and ours.get("finite") else None
 
 
-def is_as_good(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether depth, joints and energy of a run are at least those of another, or unseen."""
-    return bool(one.get("finite")) and all(
-        one.get(key, 0.0) <= max(other.get(key, 0.0), least) for key, least in UNSEEN.items()
-    )
-
-
 def ratio_as_good(rows: Rows) -> float | None:
     """As `ratio` for float64, our steps as long as they may be to be as good as that peer.
 
     Runs in longer steps count by the time that they take for a step of the scene.
     """
-    rows = faithful(rows)
-    best = fastest(rows, (64,))
-    if best is None:
-        return None
-    peer = rows[best[0]]
-    ours = [one for name, one in rows.items() if name.startswith(OURS) and is_as_good(one, peer)]
-    return min(one["us"] for one in ours) / best[1] if ours else ratio(rows, (64,))
+    return as_good(faithful(rows)) or ratio(rows, (64,))
 
 
 def mean(ratios: list[float]) -> float:

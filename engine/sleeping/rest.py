@@ -96,6 +96,13 @@ def _join_terms(bodies: Bodies, joints: Joints, state: State, islands: Islands, 
 
 
 @kernel
+def _moves(state: State, i: int) -> bool:
+    """Whether body i has any velocity."""
+    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+    return bool(dot(v, v) + dot(w, w) > 0.0)
+
+
+@kernel
 def find_resting_islands(model: Model, state: State, contacts: Contacts, islands: Islands) -> None:
     """Sets of awake bodies that interact by contacts, joints or force elements.
 
@@ -125,11 +132,33 @@ def find_resting_islands(model: Model, state: State, contacts: Contacts, islands
 
 
 @kernel
+def write_still_steps(bodies: Bodies, state: State, islands: Islands, enough: int) -> None:
+    """How long all bodies of an island have been slow, at most `enough`; 0: one moves in flight.
+
+    What moves, and touches or is joined to nothing that stands still, is in flight, however slow.
+
+    Reads   islands.parent, boxes: as find_resting_islands
+    Writes  islands.number of the first body of each set; boxes
+    """
+    parent, least, held = islands.parent, islands.number, islands.boxes
+    n = bodies.kind.shape[0]
+    for i in range(n):
+        least[i] = enough
+    for i in range(n):
+        if bodies.kind[i] == DYNAMIC:
+            first = find_root(parent, i)
+            least[first] = min(least[first], state.still_steps[i])
+            held[first] = max(held[first], held[i])
+    for i in range(n):
+        if bodies.kind[i] == DYNAMIC and held[find_root(parent, i)] == 0 and _moves(state, i):
+            least[find_root(parent, i)] = 0
+
+
+@kernel
 def update_sleep(world: World) -> None:
     """Put islands to sleep whose bodies have all been slow for sleep.steps steps in a row.
 
-    Those that touch or are joined to nothing that stands still are in flight, however slow. The
-    velocities are set to zero. The kinetic energy lost is booked as damping, the momentum
+    Their velocities are set to zero. The kinetic energy lost is booked as damping, the momentum
     lost as external. Their contacts are moved to state.resting.
 
     Reads   model.bodies.kind: activity of bodies; contacts of this step
@@ -142,21 +171,14 @@ def update_sleep(world: World) -> None:
     bodies, islands = model.bodies, world.work.islands
     if sleep.enabled == 0 or not count_still(bodies, state, sleep):
         return
-    parent, least, held = islands.parent, islands.number, islands.boxes
     find_resting_islands(model, state, world.work.contacts, islands)
-    n = bodies.kind.shape[0]
-    for i in range(n):
-        least[i] = sleep.steps
-    for i in range(n):
-        if bodies.kind[i] == DYNAMIC:
-            first = find_root(parent, i)
-            least[first] = min(least[first], state.still_steps[i])
-            held[first] = max(held[first], held[i])
-    fell = False
+    write_still_steps(bodies, state, islands, sleep.steps)
+    parent, least = islands.parent, islands.number
+    fell, n = False, bodies.kind.shape[0]
     for i in range(n):
         if bodies.kind[i] == DYNAMIC:
             first = find_root(parent, i)
-            if least[first] == sleep.steps and held[first] == 1:
+            if least[first] == sleep.steps:
                 book_halt(bodies, state, i)
                 store3(state.v_WB_W, i, (0.0, 0.0, 0.0))
                 store3(state.w_WB_W, i, (0.0, 0.0, 0.0))

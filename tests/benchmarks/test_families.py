@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.contacts.ours import states_of
+from benchmarks.contacts.ours import in_longer_steps, states_of
 from benchmarks.contacts.report import OURS
 from benchmarks.families import report
 from benchmarks.families.draw import FAMILIES, draw
 from benchmarks.families.flat import plain
-from benchmarks.families.ours import document, in_longer_steps, run
+from benchmarks.families.ours import document, run
 from benchmarks.families.peers import ALL, MUJOCO, ODE, PLAIN, lacks
 from benchmarks.families.quality import Quality
 from cardan.engine import Simulation

@@ -306,7 +306,7 @@ def test_on_a_phone_a_tap_selects_and_the_page_stays(phone: Any, server: str) ->
     place += " document.querySelector('#outline [aria-pressed=true]')]"
     place += ".map((e) => e.getBoundingClientRect());"
     place += " return c.top >= l.top - 1 && c.bottom <= l.bottom + 1; })()"
-    assert phone.evaluate(place)
+    shown.wait(place)
     shown.close()
 
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.lanes import HAS_LANES, LANES, W, compile_for_width, lanes_handle
+from cardan.engine.compiler.lanes import HAS_LANES, W, compile_for_width, lanes_handle
 from cardan.engine.compiler.processor import FAMILY, NARROW, WIDE, target
 from cardan.engine.compiler.structs import struct
+from cardan.engine.lanes.arrays import lane_array
 
 pytestmark = pytest.mark.skipif(not HAS_LANES, reason="this mode has no lanes")
 
@@ -36,7 +37,7 @@ def add_squares(handle: Numbers) -> None:
 
 
 def test_every_width_is_compiled_for_its_own_registers() -> None:
-    x, y = np.zeros(3, LANES), np.zeros(3, LANES)
+    x, y = lane_array((3,)), lane_array((3,))
     x["lane"] = np.arange(3 * W).reshape(3, W)
     y["lane"] = 0.5
     add_squares(lanes_handle(Numbers(x, y)))
