@@ -16,6 +16,8 @@ from cardan.engine.world.workspace import Workspace
 
 # rows of a grabbed body
 GRAB_ROWS = 3
+# room up to which it doubles: to grow takes some milliseconds, steps of small scenes take less
+DOUBLED = 256
 
 
 def has_strikes(options: StepOptions) -> bool:
@@ -39,7 +41,7 @@ class Room(NamedTuple):
 
 def first_room(contacts: int) -> Room:
     """Room beside that for contacts: boxes of pairs are larger than shapes, few are deflected."""
-    return Room(contacts, max(64, 4 * contacts), max(32, contacts // 16))
+    return Room(contacts, max(64, 4 * contacts), max(128, contacts // 16))
 
 
 def room_of(work: Workspace, collision: CollisionScratch) -> Room:
@@ -48,8 +50,8 @@ def room_of(work: Workspace, collision: CollisionScratch) -> Room:
 
 
 def with_reserve(n: int) -> int:
-    """Room for n, of which a step may soon find more, so that growth is rare."""
-    return n + max(16, n // 6)
+    """Room for n, of which a step may soon find more: growth is rare, and small room doubles."""
+    return n + max(min(n, DOUBLED), n // 6)
 
 
 def grown_room(state: State, work: Workspace, collision: CollisionScratch, status: int) -> Room:
