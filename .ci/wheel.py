@@ -19,6 +19,7 @@ from pathlib import Path
 
 from cardan.engine.compiler import ir_cache
 from cardan.engine.compiler.cache import COMPLETE, PLACE, USER_CACHE, Folder
+from cardan.engine.compiler.processor import FAMILY, target
 from cardan.engine.compiler.warmup import call_every_kernel, compile_for_all_processors
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,14 +49,14 @@ def collect(folder: Path, for_all: bool) -> int:
 
     for_all: for registers of every width, not of those of this processor alone.
     """
-    target = Folder(folder)
-    copying = Copying(target)
+    kept = Folder(folder)
+    copying = Copying(kept)
     ir_cache.USER_CACHE = copying
     ir_cache.folders = lambda: [copying]
     call_every_kernel()
-    if for_all:
+    if for_all and target().name == FAMILY:
         compile_for_all_processors()
-    target.write(COMPLETE, b"")
+    kept.write(COMPLETE, b"")
     return sum(path.is_file() for path in folder.rglob("*"))
 
 
