@@ -12,9 +12,9 @@ interpreter, Numba, llvmlite or processor differs does not find them and compile
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from cardan.engine.compiler import ir_cache
@@ -77,13 +77,13 @@ def main() -> int:
     parser.add_argument("--here", action="store_true")
     asked = parser.parse_args()
     target = asked.folder.absolute()
-    kernels = ROOT / "build" / "kernels"
-    shutil.rmtree(kernels, ignore_errors=True)
-    files = collect(kernels, not asked.here)
-    size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
-    print(f"{files} files of machine code, {size / 1e6:.1f} MB")
-    build(target, "")
-    build(target, str(kernels))
+    with tempfile.TemporaryDirectory() as place:
+        kernels = Path(place) / "kernels"
+        files = collect(kernels, not asked.here)
+        size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
+        print(f"{files} files of machine code, {size / 1e6:.1f} MB")
+        build(target, "")
+        build(target, str(kernels))
     return 0
 
 

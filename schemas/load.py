@@ -10,7 +10,7 @@ from cardan.schemas.checks.parts import parts_of_scene, valid_parts
 from cardan.schemas.error import Fault, SceneInvalid, found, shown
 from cardan.schemas.limits import Limits, count_scene, run_faults, size_faults
 from cardan.schemas.parse import duplicate_keys, read_json
-from cardan.schemas.pointer import apply_overrides
+from cardan.schemas.pointer import applied
 from cardan.schemas.scene import Scene
 from cardan.schemas.translate import translate
 
@@ -56,12 +56,7 @@ def load_changed(
     Raises SceneInvalid with every fault at once: pointers that lead nowhere, and what is wrong in
     the scene that the others make.
     """
-    faults: list[Fault] = []
-    for pointer, value in overrides.items():
-        try:
-            document = apply_overrides(document, {pointer: value})
-        except SceneInvalid as error:
-            faults += error.errors
+    document, faults = applied(document, overrides)
     try:
         scene = load_scene(document, limits)
     except SceneInvalid as error:

@@ -42,6 +42,14 @@ def apply_overrides(document: Any, overrides: Mapping[str, Any]) -> Any:
     defaults (`/simulation`, its `solver` and `contact`, `/record`). Raises SceneInvalid with one
     fault per pointer that leads nowhere, naming the deepest part that exists.
     """
+    document, faults = applied(document, overrides)
+    if faults:
+        raise SceneInvalid(faults)
+    return document
+
+
+def applied(document: Any, overrides: Mapping[str, Any]) -> tuple[Any, list[Fault]]:
+    """Return the document with what can be set of `apply_overrides`, and faults of the rest."""
     faults: list[Fault] = []
     for pointer, value in overrides.items():
         try:
@@ -49,9 +57,7 @@ def apply_overrides(document: Any, overrides: Mapping[str, Any]) -> Any:
             document = _set(document, parts, 0, value)
         except SceneInvalid as error:
             faults.extend(error.errors)
-    if faults:
-        raise SceneInvalid(faults)
-    return document
+    return document, faults
 
 
 def _set(node: Any, parts: list[str], depth: int, value: Any) -> Any:

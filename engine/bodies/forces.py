@@ -23,6 +23,9 @@ from cardan.engine.world.model import (
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Motion
 
+# squared cosine of half the turn across the axis of a torsion spring, below which it has no twist
+NO_TWIST = 1e-12
+
 
 @kernel
 def load_gravity(state: State) -> Vec3:
@@ -57,10 +60,6 @@ def next_point(targets: Targets, table: int, time: float) -> int:
         else:
             low = middle + 1
     return low
-
-
-# squared cosine of half the turn across the axis of a torsion spring, below which it has no twist
-NO_TWIST = 1e-12
 
 
 @kernel

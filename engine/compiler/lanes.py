@@ -91,7 +91,7 @@ else:
 
         def __init__(self, width):
             """W in a register; 1 where a thread has a world (world_arrays.py)."""
-            self.width = self.lane_width = width
+            self.lane_width = width
             super().__init__(f"Lanes{width}")
 
         def can_convert_from(self, typing_context, other):
@@ -107,7 +107,7 @@ else:
 
         def __init__(self, width):
             """As LanesType."""
-            self.width = self.lane_width = width
+            self.lane_width = width
             super().__init__(f"Mask{width}")
 
     INDEX = ir.IntType(32)
@@ -126,7 +126,7 @@ else:
 
         def __init__(self, manager, fe_type):
             """Value, argument and data are the same."""
-            super().__init__(manager, fe_type, vector(ir.DoubleType(), fe_type.width))
+            super().__init__(manager, fe_type, vector(ir.DoubleType(), fe_type.lane_width))
 
     @register_model(MaskType)
     class MaskModel(PrimitiveModel):
@@ -134,12 +134,12 @@ else:
 
         def __init__(self, manager, fe_type):
             """Value, argument and data are the same."""
-            super().__init__(manager, fe_type, vector(ir.IntType(1), fe_type.width))
+            super().__init__(manager, fe_type, vector(ir.IntType(1), fe_type.lane_width))
 
     @lower_cast(types.Number, LanesType)
     def _cast(context, builder, found, wanted, value):
         value = context.cast(builder, value, found, types.float64)
-        return _broadcast(builder, value, wanted.width)
+        return _broadcast(builder, value, wanted.lane_width)
 
     def _broadcast(builder, value, width):
         if width == 1:
@@ -160,7 +160,7 @@ else:
                 numbers = all(isinstance(a, LanesType | types.Number) for a in args)
                 lanes = _lanes_among(args)
                 if len(args) == 2 and numbers and lanes is not None:
-                    return signature(result(lanes.width), lanes, lanes)
+                    return signature(result(lanes.lane_width), lanes, lanes)
                 return None
 
         for one in (function, inplace) if inplace is not None else (function,):
@@ -243,7 +243,7 @@ else:
         def codegen(context, builder, signature, args):
             return builder.select(*args)
 
-        lanes = LanesType(mask.width)
+        lanes = LanesType(mask.lane_width)
         return lanes(mask, lanes, lanes), codegen
 
     @intrinsic
@@ -253,7 +253,7 @@ else:
         def codegen(context, builder, signature, args):
             if is_scalar(args[0]):
                 return args[0]
-            bits = ir.IntType(mask.width)
+            bits = ir.IntType(mask.lane_width)
             return builder.icmp_unsigned("!=", builder.bitcast(args[0], bits), bits(0))
 
         return types.boolean(mask), codegen
@@ -285,7 +285,7 @@ else:
         """The same number in every lane of what `like` is: lanes, or an array of them."""
 
         def codegen(context, builder, signature, args):
-            return _broadcast(builder, args[0], signature.return_type.width)
+            return _broadcast(builder, args[0], signature.return_type.lane_width)
 
         return _lanes_of(like)(types.float64, like), codegen
 
@@ -294,7 +294,7 @@ else:
         """How many worlds lanes, or the elements of an array of lanes, have."""
 
         def codegen(context, builder, signature, args):
-            return ir.IntType(64)(_lanes_of(like).width)
+            return ir.IntType(64)(_lanes_of(like).lane_width)
 
         return types.int64(like), codegen
 

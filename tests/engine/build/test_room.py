@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.contacts.scaling import bytes_of
 from cardan.engine import Simulation
 from cardan.engine.build.allocate import contact_cache, with_caches
 from cardan.engine.build.room import Room
@@ -28,15 +29,6 @@ def heap(n: int, side: int, **options: Any) -> Simulation:
         one = {"name": f"thing-{i}", "position": place, "density": 1000.0}
         bodies.append(one | {"shapes": [SHAPES[i % 3]]})
     return Simulation(load_scene(document(bodies, simulation={"dt": 0.004, **options})))
-
-
-def bytes_of(arrays: Any, seen: set[int]) -> int:
-    """Bytes of all arrays in nested structs, each counted once."""
-    if isinstance(arrays, np.ndarray):
-        new = id(arrays) not in seen
-        seen.add(id(arrays))
-        return arrays.nbytes if new else 0
-    return sum(bytes_of(one, seen) for one in arrays) if isinstance(arrays, tuple) else 0
 
 
 def test_a_thousand_bodies_that_fall_take_15_kilobytes_each() -> None:

@@ -1,6 +1,5 @@
 """Kept kernels: read only where nobody else can write, and only undamaged."""
 
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from cardan.engine.compiler import cache, ir_cache, processor
 from cardan.engine.compiler.cache import Folder
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.mode import INTERPRETED
+from tests.engine.compiler.fresh import answer_of
 
 compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -152,16 +152,7 @@ def ask(**variables: str) -> dict[str, str]:
     """The processor that a fresh process compiles for."""
     code = "import json; from cardan.engine.compiler.processor import target; print(json.dumps("
     code += "{**target()._asdict(), 'key': target().key}))"
-    environment = {name: text for name, text in os.environ.items() if "NUMBA_CPU" not in name}
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment | variables,
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    answer: dict[str, str] = json.loads(found.stdout)
+    answer: dict[str, str] = answer_of(code, **variables)
     return answer
 
 

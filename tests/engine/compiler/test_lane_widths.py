@@ -1,8 +1,5 @@
 """Lanes of eight worlds use AVX-512, and lanes of four, compiled beside them, do not."""
 
-import os
-import subprocess
-import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +13,7 @@ from cardan.engine.compiler.lanes import HAS_LANES, W, compile_for_width, lanes_
 from cardan.engine.compiler.processor import FAMILY, NARROW, WIDE, target
 from cardan.engine.compiler.structs import struct
 from cardan.engine.lanes.arrays import lane_array
+from tests.engine.compiler.fresh import answer_of
 
 pytestmark = pytest.mark.skipif(not HAS_LANES, reason="this mode has no lanes")
 
@@ -57,17 +55,7 @@ def test_every_width_is_compiled_for_its_own_registers() -> None:
 
 def width(**variables: str) -> int:
     """Worlds in a lane group, of a fresh process."""
-    code = "from cardan.engine.compiler.lanes import W; print(W)"
-    environment = {name: text for name, text in os.environ.items() if "NUMBA_CPU" not in name}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment | variables,
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    return int(done.stdout)
+    return int(answer_of("from cardan.engine.compiler.lanes import W; print(W)", **variables))
 
 
 def test_the_width_is_that_of_the_processor_or_of_the_features_that_are_named() -> None:
