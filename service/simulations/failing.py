@@ -8,26 +8,38 @@ from cardan.service.simulations.rows import cancelled_error, count_states, failu
 from cardan.service.simulations.states import FailureRule, RunState
 
 
-def apply_failure_rule(connection: Connection, batch_id: str) -> None:
-    """Stop a batch, and cancel what waits of it, when its failures say so."""
-    batch = connection.execute(select(t.batches).where(t.batches.c.id == batch_id)).mappings()
-    rule = FailureRule.parse(batch.one()["on_failure"])
-    succeeded = count_states(connection, batch_id).get(RunState.SUCCEEDED, 0)
-    codes = failure_codes(connection, batch_id)
-    reason = rule.stops(sum(codes.values()), succeeded, frozenset(codes))
+def apply_failure_rule(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
+    """Stop a batch when its failures say so; what waits of a stopped batch is cancelled.
+
+    Runs come back to the queue after their batch was stopped, and no worker would take them:
+    those whose worker was lost, and those of a group that were not begun. Returns what was
+    cancelled, (id, attempt).
+    """
+    of_batch = t.batches.c.id == batch_id
+    batch = connection.execute(select(t.batches).where(of_batch)).mappings().one()
+    reason = batch["stop_reason"]
     if reason is None:
-        return
-    connection.execute(
-        update(t.batches)
-        .where(t.batches.c.id == batch_id, t.batches.c.stop_reason.is_(None))
-        .values(stop_reason=f"The batch was stopped: {reason}.")
-    )
+        broken = _broken_rule(connection, batch_id, FailureRule.parse(batch["on_failure"]))
+        if broken is None:
+            return []
+        reason = f"The batch was stopped: {broken}."
+        connection.execute(update(t.batches).where(of_batch).values(stop_reason=reason))
+    waiting = (t.runs.c.batch_id == batch_id, t.runs.c.state == RunState.QUEUED)
+    found = connection.execute(select(t.runs.c.id, t.runs.c.attempt).where(*waiting)).all()
     connection.execute(
         update(t.runs)
-        .where(t.runs.c.batch_id == batch_id, t.runs.c.state == RunState.QUEUED)
+        .where(*waiting)
         .values(
             state=RunState.CANCELLED,
             finished_at=clock.now(),
-            error=cancelled_error(f"Not started: {reason}."),
+            error=cancelled_error(f"Not computed. {reason}"),
         )
     )
+    return [(run_id, attempt) for run_id, attempt in found]
+
+
+def _broken_rule(connection: Connection, batch_id: str, rule: FailureRule) -> str | None:
+    """Why the failures of a batch stop it now, or `None`."""
+    succeeded = count_states(connection, batch_id).get(RunState.SUCCEEDED, 0)
+    codes = failure_codes(connection, batch_id)
+    return rule.stops(sum(codes.values()), succeeded, frozenset(codes))

@@ -127,7 +127,7 @@ class Queue:
     def finish_all(self, ends: Sequence[tuple[Claim, Outcome]]) -> dict[str, RunState]:
         """Commit how attempts of one owner ended, in one transaction; states reached by run.
 
-        Those that are fenced have none.
+        Those that are fenced have none; runs that waited in a batch that this stopped have one.
         """
         with self._working.begin() as connection:
             bad = [c for c, outcome in ends if outcome.event is not RunEvent.SUCCEEDED]
@@ -136,6 +136,7 @@ class Queue:
             held = [(rows[c.run_id], outcome) for c, outcome in ends if c.run_id in rows]
             states = self._end_all(connection, held)
         self._tell_all([(row["id"], row["batch_id"]) for row in rows.values()])
+        self._signal([(run_id, None) for run_id in states.keys() - rows.keys()])
         return states
 
     def cancel(self, run_id: str) -> RunState | None:
@@ -236,9 +237,11 @@ class Queue:
                 Outcome(RunEvent.WORKER_LOST, error=error, progressed=self._progressed(*of_row))
                 for of_row in ((row["id"], row["attempt"]) for row in rows)
             ]
-            self._end_all(connection, list(zip(rows, lost, strict=True)))
+            states = self._end_all(connection, list(zip(rows, lost, strict=True)))
         self._tell_all([(row["id"], row["batch_id"]) for row in rows])
-        return [row["id"] for row in rows]
+        ids = [row["id"] for row in rows]
+        self._signal([(run_id, None) for run_id in states.keys() - set(ids)])
+        return ids
 
     def referenced_results(self) -> frozenset[str]:
         """The names of all results that rows refer to."""
@@ -285,7 +288,7 @@ class Queue:
     def _end_all(
         self, connection: Connection, ends: Sequence[tuple[RowMapping, Outcome]]
     ) -> dict[str, RunState]:
-        """Write how attempts at these rows ended; the states of the runs."""
+        """Write how attempts at these rows ended; the states of all runs that this changed."""
         states, changes, closed, story = {}, [], [], []
         for row, outcome in ends:
             before = RunState(row["state"])
@@ -300,10 +303,13 @@ class Queue:
             story.append(event_of(row["id"], state, attempt=row["attempt"], error=values["error"]))
         write_runs(connection, changes)
         close_attempts(connection, closed)
-        bad = (RunState.FAILED, RunState.TIMED_OUT)
-        batches = {row["batch_id"] for row, _ in closed if states[row["id"]] in bad}
+        # what may stop a batch, and what a stopped one would keep waiting for ever
+        asks = (RunState.FAILED, RunState.TIMED_OUT, RunState.QUEUED)
+        batches = {row["batch_id"] for row, _ in closed if states[row["id"]] in asks}
         for batch_id in sorted(batches - {None}):
-            apply_failure_rule(connection, batch_id)
+            for run_id, attempt in apply_failure_rule(connection, batch_id):
+                states[run_id] = RunState.CANCELLED
+                story.append(event_of(run_id, RunState.CANCELLED, attempt=attempt))
         note(connection, story)
         return states
 

@@ -1,5 +1,6 @@
 """Lanes of eight worlds use AVX-512, and lanes of four, compiled beside them, do not."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,23 +35,40 @@ def add_squares(handle: Numbers) -> None:
         numbers.y[k] += numbers.x[k] * numbers.x[k]
 
 
-def test_every_width_is_compiled_for_its_own_registers() -> None:
+def test_the_kernel_of_these_tests_computes_every_lane() -> None:
+    add_to_all()
+
+
+def add_to_all() -> None:
+    """Compile and run the kernel."""
     x, y = lane_array((3,)), lane_array((3,))
     x["lane"] = np.arange(3 * W).reshape(3, W)
     y["lane"] = 0.5
     add_squares(lanes_handle(Numbers(x, y)))
     np.testing.assert_array_equal(y["lane"], x["lane"] ** 2 + 0.5)
-    if target().name != FAMILY:
-        pytest.skip("not a processor of the family that has AVX-512")
+
+
+def uses_wide_registers() -> dict[int, bool]:
+    """Whether the kernel uses registers of AVX-512, by the width it is compiled for."""
+    add_to_all()
     for width in (NARROW, WIDE):
         compile_for_width(add_squares, width)
     overloads: dict[Any, Any] = add_squares.overloads  # type: ignore[attr-defined]
-    assert len(overloads) == 2
-    uses_zmm = {}
-    for arguments, made in overloads.items():
+    return {
         # the module that was compiled, for the processor it was compiled for
-        uses_zmm[arguments[0].lane_width] = "zmm" in made.library.get_asm_str()
-    assert uses_zmm == {NARROW: False, WIDE: True}
+        arguments[0].lane_width: "zmm" in made.library.get_asm_str()
+        for arguments, made in overloads.items()
+    }
+
+
+def test_every_width_is_compiled_for_its_own_registers(tmp_path: Path) -> None:
+    if target().name != FAMILY:
+        pytest.skip("not a processor of the family that has AVX-512")
+    # nothing is read from the disk: that has no listing
+    code = "import json\nfrom tests.engine.compiler import test_lane_widths as tests\n"
+    code += "print(json.dumps(tests.uses_wide_registers()))"
+    found = answer_of(code, CARDAN_KERNEL_CACHE=str(tmp_path))
+    assert found == {str(NARROW): False, str(WIDE): True}
 
 
 def width(**variables: str) -> int:

@@ -199,6 +199,38 @@ def test_stop_after_two_failures_cancels_what_waits(desk):
     assert desk.catalog.batch_progress(row)["status"] == "failed"
 
 
+def test_what_comes_back_to_a_stopped_batch_is_cancelled(desk):
+    # a group of four: two fail, and what was not begun comes back in a later transaction
+    batch = desk.batch(6, on_failure="stop_after:2")
+    claims = desk.queue.claim_group("me", lambda _batch, _waiting: 4)
+    other = desk.queue.claim("another")
+    states = desk.queue.finish_all([(claim, BAD) for claim in claims[:2]])
+    last = desk.catalog.runs_of(batch)[-1]["id"]
+    assert states[last] is RunState.CANCELLED
+    assert desk.states(batch) == ["failed"] * 2 + ["starting"] * 3 + ["cancelled"]
+    released = Outcome(RunEvent.RELEASED)
+    states = desk.queue.finish_all([(claim, released) for claim in claims[2:]])
+    assert set(states.values()) == {RunState.CANCELLED}
+    # the other worker is lost: nobody would take its run
+    assert desk.queue.finish(other, LOST) is RunState.CANCELLED
+    assert desk.states(batch) == ["failed"] * 2 + ["cancelled"] * 4
+    assert desk.catalog.batch_progress(desk.catalog.batch(batch))["status"] == "failed"
+    for run in [*(claim.run_id for claim in claims[2:]), other.run_id, last]:
+        assert desk.catalog.events(run)[-1]["data"]["status"] == "cancelled"
+        assert "2 of its runs failed" in desk.catalog.run(run)["error"]["message"]
+
+
+def test_a_success_after_the_stop_starts_nothing_again(desk):
+    # the first five fail alike; then a sixth, of another worker, succeeds
+    batch = desk.batch(8)
+    slow, lost = desk.queue.claim("slow"), desk.queue.claim("lost")
+    for _ in range(5):
+        desk.queue.finish(desk.queue.claim("me"), BAD)
+    desk.queue.finish(slow, WON)
+    desk.queue.finish(lost, LOST)
+    assert desk.states(batch) == ["succeeded", "cancelled"] + ["failed"] * 5 + ["cancelled"]
+
+
 def test_the_breaker_stops_a_batch_that_only_fails(desk):
     batch = desk.batch(9)
     row = desk.catalog.batch(batch)
