@@ -2,9 +2,10 @@
 
 `python -m benchmarks.rollout [worlds] [steps] [scene ...]`; one thread each. It prints microseconds
 of processor time per step of a world and asserts nothing. Nothing touches anything: robots fall or
-hang. Of ours all is counted: validation and building, once for arrays of states, and validation,
-building and summary of every variant. `states` and MuJoCo (semi-implicit Euler, float64) return the
-state after every step; MuJoCo nothing else, `states` the energies and their largest drift, too.
+hang, and an arm with shapes moves over a floor. Of ours all is counted: validation and building,
+once for arrays of states, and validation, building and summary of every variant. `states` and
+MuJoCo (semi-implicit Euler, float64) return the state after every step; MuJoCo nothing else,
+`states` the energies and their largest drift, too.
 """
 
 import json
@@ -30,22 +31,23 @@ DRIVER = Path(__file__).parent / "articulated" / "drivers" / "mujoco_rollout.py"
 REPEATS = 3
 
 
-def arm() -> Scene:
+def arm(height: float) -> Scene:
     """Seven driven hinges, every second one about the vertical."""
     bodies, joints = [], []
     for i in range(7):
         link = shape("capsule", [0.04, 0.06], quat=[0.5**0.5, 0.0, 0.5**0.5, 0.0])
-        bodies.append(body([link], [(i + 0.5) * 0.2, 0.0, 0.0]))
-        turn = joint(i - 1, i, [0.2 * i, 0.0, 0.0], [Z if i % 2 == 0 else Y], [None])
+        bodies.append(body([link], [(i + 0.5) * 0.2, 0.0, height]))
+        turn = joint(i - 1, i, [0.2 * i, 0.0, height], [Z if i % 2 == 0 else Y], [None])
         joints.append(turn | {"kp": 100.0, "kd": 2.0})
     return scene("arm7", bodies, joints, 1000)
 
 
 def worlds() -> dict[str, Scene]:
-    """The scenes, without ground."""
-    found = {"double pendulum": chain("hinge", 2), "hinge10": SCENES["hinge10"](), "arm7": arm()}
+    """The scenes; one has shapes and a floor."""
+    found = {"double pendulum": chain("hinge", 2), "hinge10": SCENES["hinge10"](), "arm7": arm(0.0)}
     found |= {name: SCENES[name]() for name in ("humanoid", "quadruped")}
-    return {name: one | {"plane": False} for name, one in found.items()}
+    found = {name: one | {"plane": False} for name, one in found.items()}
+    return found | {"arm7 over floor": arm(2.0) | {"plane": True}}
 
 
 def plain(one: Scene, steps: int) -> dict[str, Any]:

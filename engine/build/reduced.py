@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from cardan.engine.build.faults import Faults
@@ -66,8 +68,8 @@ def check_rotors(scene: Scene, tree: Tree, faults: Faults) -> None:
             faults.missing(f"/joints/{j}/armature", "`armature` of an equation", instead)
 
 
-def may_touch(model: Model) -> tuple[int, int] | None:
-    """The first two bodies that may collide, or none."""
+def pairs_that_may_touch(model: Model) -> Iterator[tuple[int, int]]:
+    """Pairs of shapes, ascending, that no mask, joint or body keeps from colliding."""
     shapes, kind = model.shapes, model.bodies.kind
     body, n_bodies = shapes.body, len(kind) - 1
     excluded = set(model.joints.excluded.tolist())
@@ -77,11 +79,18 @@ def may_touch(model: Model) -> tuple[int, int] | None:
             shapes.group[others] & shapes.mask[i] != 0
         )
         moves = (kind[body[i]] == DYNAMIC) | (kind[body[others]] == DYNAMIC)
-        for k in others[meets & moves & (body[others] != body[i])]:
+        for k in others[meets & moves & (body[others] != body[i])].tolist():
             a, b = sorted((int(body[i]), int(body[k])))
             if a * n_bodies + b not in excluded:
-                return a, b
-    return None
+                yield i, k
+
+
+def may_touch(model: Model) -> tuple[int, int] | None:
+    """The first two bodies that may collide, or none."""
+    body = model.shapes.body
+    found = ((int(body[i]), int(body[k])) for i, k in pairs_that_may_touch(model))
+    a, b = next(found, (-1, -1))
+    return None if a < 0 else (min(a, b), max(a, b))
 
 
 def has_stops(joints: Joints, j: int) -> bool:

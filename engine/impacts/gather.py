@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 @kernel
 def copy_row(source: Problem, i: int, target: Problem, k: int) -> None:
-    """Copy row i of one problem to row k of another: geometry, masses, bounds; lam = 0."""
+    """Copy row i of one problem to row k of another: geometry, masses, bounds; lam = 0.
+
+    Sweeps of an impact add nothing to its b: what a kick may correct is no part of it.
+    """
     copy_geometry(source, i, target, k)
     target.cfm[k] = source.cfm[i]
     target.lo[k] = source.lo[i]
     target.hi[k] = source.hi[i]
     target.mu[k] = source.mu[i]
+    target.sweep_bias_delta[k] = 0.0
     target.normal_row[k] = -1
     target.lam[k] = 0.0
 

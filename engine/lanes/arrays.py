@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.stretches import OF_A_SPRING, first_spring
+from cardan.engine.build.scene import Built
 from cardan.engine.compiler.lanes import LANES
+from cardan.engine.lanes.boxes import lane_boxes
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.lanes import (
     LaneBodies,
     LaneDrives,
     LaneKick,
     LaneModel,
+    LanePlaces,
     LaneState,
     LaneWork,
     LaneWorld,
@@ -117,11 +120,12 @@ def lane_drives(model: Model) -> LaneDrives:
     return made
 
 
-def lane_model(model: Model) -> LaneModel:
+def lane_model(one: Built) -> LaneModel:
     """What worlds in lanes need of a model, still as floats."""
-    bodies = model.bodies
+    model, bodies = one.model, one.model.bodies
     part = LaneBodies(bodies.kind, bodies.mass, bodies.inertia_B)
-    return LaneModel(part, model.tree, lane_drives(model))
+    boxes = lane_boxes(model, float(one.options.margin))
+    return LaneModel(part, model.tree, lane_drives(model), boxes)
 
 
 def lane_kick(model: LaneModel, work: Any, n: int) -> LaneKick:
@@ -140,13 +144,19 @@ def lane_kick(model: LaneModel, work: Any, n: int) -> LaneKick:
     )
 
 
-def lane_world(model: Model, state: State) -> LaneWorld:
+def lane_places(m: int) -> LanePlaces:
+    """Scratch of m boxes."""
+    return LanePlaces(lane_array((m, 3)), lane_array((m, 3, 3)), lane_array((m,)))
+
+
+def lane_world(one: Built) -> LaneWorld:
     """Arrays of W worlds, each with the numbers of this model and state."""
+    model, state = one.model, one.state
     n = len(model.bodies.kind)
     named = {name: getattr(state, name) for name in LaneState._fields if name != "left"}
     # the number of steps is the only whole number that changes
     own = LaneState(**(named | {"step": state.step.copy()}), left=np.zeros(1))
-    plain = lane_model(model)
+    plain = lane_model(one)
     made: LaneModel = in_lanes(plain)
     targets = made.drives.targets._replace(times=plain.drives.targets.times.copy())
     made = made._replace(drives=made.drives._replace(targets=targets))
@@ -154,20 +164,20 @@ def lane_world(model: Model, state: State) -> LaneWorld:
     return LaneWorld(
         model=made,
         state=in_lanes(own),
-        work=LaneWork(tree=work, kick=lane_kick(made, work, n)),
+        work=LaneWork(work, lane_kick(made, work, n), lane_places(len(made.boxes.body))),
         first=np.array([LIMITS + len(model.joints.kind) + n]),
     )
 
 
-def write_lane(world: LaneWorld, lane: int, model: Model, state: State) -> None:
-    """Put the world of this model and state into a lane.
+def write_lane(world: LaneWorld, lane: int, one: Built) -> None:
+    """Put a world into a lane.
 
     Its structure, the times of its targets, and its number of steps are those of the other lanes.
     """
-    _copy(lane_model(model), world.model, lane)
-    _copy(state, world.state, lane)
+    _copy(lane_model(one), world.model, lane)
+    _copy(one.state, world.state, lane)
     world.state.left["lane"][0, lane] = 0.0
-    world.state.step[0] = state.step[0]
+    world.state.step[0] = one.state.step[0]
 
 
 def read_lane(world: LaneWorld, lane: int, state: State, h: float) -> None:

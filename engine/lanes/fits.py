@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.engine.build.presence import passing_bodies
-from cardan.engine.build.reduced import may_touch
 from cardan.engine.build.rewrite import same_options, same_structure
 from cardan.engine.build.scene import Built
 from cardan.engine.compiler.lanes import HAS_LANES
 from cardan.engine.lanes.arrays import lane_drives, own_rates
+from cardan.engine.lanes.boxes import touching_pairs
 from cardan.engine.world.model import (
     DYNAMIC,
     KINEMATIC,
@@ -23,7 +23,7 @@ from cardan.schemas import Scene
 
 
 def fits(scene: Scene, model: Model, options: StepOptions) -> bool:
-    """Whether lanes can compute a scene: trees in joint coordinates that touch nothing.
+    """Whether lanes can compute a scene: trees in joint coordinates, as long as nothing touches.
 
     Rotors, motors with a force or with stiffness, dampers and springs of joints included; stops as
     long as they are out of reach.
@@ -32,8 +32,8 @@ def fits(scene: Scene, model: Model, options: StepOptions) -> bool:
         HAS_LANES
         and options.integrator == Integrator.SEMI_IMPLICIT_EULER
         and are_trees(model)
-        and may_touch(model) is None
         and are_plain(model)
+        and touching_pairs(model) is not None
         and not (scene.triggers or scene.sensors or passing_bodies(scene))
     )
 

@@ -173,6 +173,16 @@ def book_drives(world: LaneWorld, h: float) -> None:
 
 
 @kernel
+def keep_velocities(world: LaneWorld) -> None:
+    """Keep the velocities of bodies: kick.velocity_old."""
+    state, old = world.state, world.work.kick.velocity_old
+    for i in range(state.p_WB.shape[0]):
+        for k in range(3):
+            old[i, k] = state.w_WB_W[i, k]
+            old[i, 3 + k] = state.v_WB_W[i, k]
+
+
+@kernel
 def apply_kick(world: LaneWorld, h: float) -> None:
     """Rates after the kick.
 
@@ -182,10 +192,7 @@ def apply_kick(world: LaneWorld, h: float) -> None:
     """
     state, tree, work = world.state, world.model.tree, world.work.tree
     kick = world.work.kick
-    for i in range(state.p_WB.shape[0]):
-        for k in range(3):
-            kick.velocity_old[i, k] = state.w_WB_W[i, k]
-            kick.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
+    keep_velocities(world)
     leave_at_stops(world, h)
     for k in range(state.tree_qd.shape[0]):
         kick.before[k] = state.tree_qd[k]

@@ -19,6 +19,8 @@ from cardan.engine.compiler.lanes import (
     with_lane,
 )
 from cardan.engine.compiler.world_arrays import this_world
+from cardan.engine.lanes.kick import keep_velocities
+from cardan.engine.lanes.separation import leave_if_touching
 from cardan.engine.lanes.step import step
 from cardan.engine.trees.articulated_inertia import turn_inertia
 from cardan.engine.trees.body_sync import (
@@ -54,8 +56,8 @@ def clear_run(state: LaneState, runs: WorldRuns) -> None:
 
 
 @kernel
-def begin(world: LaneWorld, runs: WorldRuns, first: int) -> None:
-    """Put worlds first, first + 1 ... at their starts.
+def begin(world: LaneWorld, runs: WorldRuns, first: int, h: float) -> None:
+    """Put worlds first, first + 1 ... at their starts; those that touch there are left.
 
     Writes  state
     """
@@ -74,6 +76,8 @@ def begin(world: LaneWorld, runs: WorldRuns, first: int) -> None:
     write_body_poses(tree, work, state)
     write_body_velocities(tree, work, state)
     write_joint_coordinates(tree, state)
+    keep_velocities(world)
+    leave_if_touching(world, h)
     kinetic, linear, angular = whole_motion(world.model, state)
     state.extremes[EXTREME_KINETIC] = kinetic
     state.extremes[FIRST_ENERGY] = kinetic + potential_energy(world.model, state)
@@ -132,7 +136,7 @@ def end(world: LaneWorld, runs: WorldRuns, first: int) -> None:
 @kernel
 def run_group(world: LaneWorld, runs: WorldRuns, first: int, h: float, n_steps: int) -> None:
     """W worlds from `first` on, from start to end, or until all of them are left."""
-    begin(world, runs, first)
+    begin(world, runs, first, h)
     keep(world, runs, first, 0)
     held = n_steps // max(runs.controls.shape[1], 1)
     frame = 1

@@ -65,6 +65,7 @@ from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import any_of, in_all_lanes, select
 from cardan.engine.lanes.kick import apply_kick
+from cardan.engine.lanes.separation import leave_if_touching
 from cardan.engine.spatial.inertia import sym_times
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, cross, dot, load3, norm, scale, sub
@@ -241,6 +242,7 @@ def step(world: LaneWorld, h: float) -> None:
     drift_before_kick(world, half)
     write_joint_coordinates(world.model.tree, state)
     apply_kick(world, h)
+    leave_if_touching(world, h)
     book_kick(world, h)
     record_stretches(world)
     height = drift_after_kick(world, half)

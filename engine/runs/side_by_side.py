@@ -63,7 +63,7 @@ class SideBySide:
     def _arrays(self, first: Simulation) -> LaneWorld:
         """Arrays for the structure of a simulation."""
         if self._world is None or self._first is not first:
-            self._world = lane_world(first.model, first.state)
+            self._world = lane_world(first.built)
             self._handle = lanes_handle(self._world)
             self._first = first
         return self._world
@@ -88,7 +88,7 @@ class SideBySide:
             if lane < len(simulations):
                 simulations[lane].advance(1)
             one = simulations[min(lane, len(simulations) - 1)]
-            write_lane(world, lane, one.model, one.state)
+            write_lane(world, lane, one.built)
         failed = [one.failure is not None for one in simulations]
         began = time.perf_counter()
         ended = self._run(first, frames, should_stop)

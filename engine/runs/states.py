@@ -203,7 +203,7 @@ class _Worlds:
     def _lanes(self) -> tuple[LaneWorld, NDArray[np.int64]]:
         """The world in all lanes, and the generalised velocities of motors that have controls."""
         one = self._simulation
-        world = lane_world(one.model, one.state)
+        world = lane_world(one.built)
         rates = {(j, axis): k for k, _, j, axis in own_rates(one.model.tree)}
         velocity = np.array([rates[int(j), int(axis)] for j, axis in self._motors], np.int64)
         if not self._controls.shape[1]:

@@ -101,7 +101,7 @@ def rollout(
 ) -> Rollout:
     """Run variants of a scene to their ends, each as if it ran alone.
 
-    Trees in joint coordinates that touch nothing are computed side by side (engine/lanes/), all
+    Trees in joint coordinates are computed side by side (engine/lanes/) if nothing touches, all
     other runs one after another. Bits are those of the run alone, but for drives in lanes, whose
     runs agree within rounding (docs/limits.md).
 

@@ -103,6 +103,7 @@ def begin_step(world: World) -> bool:
     if state.woken[0] == 1 or changed or jumps or has_impact_law(world.options):
         keep_impulses(world)
     update_activity(world)
+    work.ahead.dropped[0] = 0  # looked for in few steps
     work.positions.gained[:] = 0.0
     work.substeps.shift[:] = 0.0
     if has_impact_law(world.options):

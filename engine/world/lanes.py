@@ -53,12 +53,28 @@ class LaneDrives(NamedTuple):
 
 
 @struct
+class LaneBoxes(NamedTuple):
+    """Boxes around m shapes; the frame of box i is A, its faces are across the axes of A."""
+
+    body: NDArray  # (m,) int64            body it belongs to
+    is_plane: NDArray  # (m,) int64        1: all that is below z = 0 of A
+    centre_B: NDArray  # (m, 3) m          from the body's centre of mass, body axes; of a plane: a point of it
+    R_BA: NDArray  # (m, 3, 3) -           A -> body axes
+    half: NDArray  # (m, 3) m              half its edges; of a plane 0
+    reach: NDArray  # (m,) m               largest distance of a point of the shape from the centre of mass
+    pair_a: NDArray  # (p,) int64          shapes that may touch; a plane is the first
+    pair_b: NDArray  # (p,) int64
+    margin: NDArray  # (1,) m              gap up to which shapes are in contact
+
+
+@struct
 class LaneModel(NamedTuple):
     """Of Model what trees without contacts need."""
 
     bodies: LaneBodies
     tree: Tree
     drives: LaneDrives
+    boxes: LaneBoxes
 
 
 @struct
@@ -96,11 +112,21 @@ class LaneKick(NamedTuple):
 
 
 @struct
+class LanePlaces(NamedTuple):
+    """Where boxes are: scratch."""
+
+    centre_W: NDArray  # (m, 3) m
+    R_WA: NDArray  # (m, 3, 3) -           A -> W
+    carried: NDArray  # (m,) m             how far a point of the shape may move in a step
+
+
+@struct
 class LaneWork(NamedTuple):
     """Of Workspace what trees without contacts need, and the kick of lanes."""
 
     tree: TreeWork
     kick: LaneKick
+    places: LanePlaces
 
 
 @struct

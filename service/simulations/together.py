@@ -47,6 +47,8 @@ class Together:
         found: list[Simulation | None] = []
         for one, track in zip(simulations, tracks, strict=True):
             found.append(None if track is None else one)
+        # where nobody gets to the end, the variants that follow will not either
+        self._fits = found.count(None) < len(found)
         return found
 
     def _neighbours(self, items: Sequence[m.RunItem]) -> list[Simulation]:

@@ -22,6 +22,7 @@ SCENES: dict[str, dict[str, Any]] = {
     "pairs": {"contact": {"restitution_law": "propagating"}, "formulation": "maximal"},
     "grippers": {"solver": {"method": "small_steps"}, "formulation": "maximal"},
     "logs": {"solver": {"method": "proximal"}},
+    "chains": {"contact": {"restitution_law": "poisson"}, "formulation": "maximal"},
 }
 
 

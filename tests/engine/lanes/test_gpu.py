@@ -83,7 +83,7 @@ def test_a_thread_leaves_worlds_as_a_lane_does(monkeypatch: pytest.MonkeyPatch) 
 def test_ptx_rounds_every_operation() -> None:
     document = double_pendulum(10)
     one = Simulation(load_scene(document))
-    world = lane_world(one.model, one.state)
+    world = lane_world(one.built)
     runs = states._Worlds(one.scene, None, None, None, (), None)._rows(
         slice(0, 1), np.zeros(0, np.int64), np.zeros(1, np.int64)
     )
