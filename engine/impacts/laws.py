@@ -128,16 +128,14 @@ def aim(work: Workspace, share: float, horizon: float) -> None:
 
 
 @kernel
-def gain_at(impacts: Impacts, share: float, v: NDArray) -> tuple[float, float]:
-    """Energy gained by first + share (lam - first), and the size of its terms [J].
+def gain_of(impacts: Impacts, v: NDArray) -> tuple[float, float]:
+    """Energy gained by the impulses problem.lam, and the size of its terms [J].
 
         lam . (speed + 1/2 J M^-1 J^T lam)
 
-    Writes  impacts.problem.lam; v (n, 6) scratch
+    Writes  v (n, 6) scratch
     """
     problem = impacts.problem
-    for k in range(problem.count[0]):
-        problem.lam[k] = impacts.first[k] + share * (impacts.lam[k] - impacts.first[k])
     body_velocities(problem, v)
     gain, size = 0.0, 0.0
     for k in range(problem.count[0]):
@@ -147,9 +145,27 @@ def gain_at(impacts: Impacts, share: float, v: NDArray) -> tuple[float, float]:
 
 
 @kernel
+def gain_at(impacts: Impacts, share: float, v: NDArray) -> float:
+    """Energy gained by first + share (lam - first) [J].
+
+    Writes  impacts.problem.lam; v (n, 6) scratch
+    """
+    problem = impacts.problem
+    for k in range(problem.count[0]):
+        problem.lam[k] = impacts.first[k] + share * (impacts.lam[k] - impacts.first[k])
+    return gain_of(impacts, v)[0]
+
+
+@kernel
 def gains(impacts: Impacts, v: NDArray) -> bool:
-    """Whether impacts.lam would create energy."""
-    gain, size = gain_at(impacts, 1.0, v)
+    """Whether impacts.lam would create energy.
+
+    Writes  impacts.problem.lam; v (n, 6) scratch
+    """
+    problem = impacts.problem
+    for k in range(problem.count[0]):
+        problem.lam[k] = impacts.lam[k]
+    gain, size = gain_of(impacts, v)
     return gain > GAIN * size
 
 
@@ -160,9 +176,8 @@ def keep_energy(impacts: Impacts, v: NDArray) -> None:
     The gain is a quadratic function of the share; contacts that separate in both solutions separate
     in between.
     """
-    at_0, _ = gain_at(impacts, 0.0, v)
-    at_half, _ = gain_at(impacts, 0.5, v)
-    at_1, _ = gain_at(impacts, 1.0, v)
+    at_0, at_half = gain_at(impacts, 0.0, v), gain_at(impacts, 0.5, v)
+    at_1 = gain_at(impacts, 1.0, v)
     a = 2.0 * (at_0 + at_1 - 2.0 * at_half)
     b = at_1 - at_0 - a
     share = 0.0

@@ -26,6 +26,7 @@ from cardan.engine.compiler.kernel import kernel, unlocked_kernel
 from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.integrators.velocity_projection import project_velocities
+from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.sleeping.activity import update_activity, write_activity
 from cardan.engine.sleeping.rest import update_sleep
 from cardan.engine.sleeping.wake import wake_by_time
@@ -76,7 +77,8 @@ def drift_kick_drift(world: World) -> bool:
     """Advance by clock.h; False: room for contacts or events is short."""
     drift_to_kick(world)
     if first_bad_body(world.model.bodies, world.state) >= 0:
-        return True  # a body without a finite position touches nothing; end_step reports it
+        clear_report(world)  # a body without a finite position touches nothing; end_step reports it
+        return True
     if not kick(world):
         return False
     deflected = find_deflected(world)
