@@ -43,12 +43,20 @@ class Together:
         simulations = self._neighbours(items) if self._fits else []
         if len(simulations) < 2:
             return []
-        tracks = self._lanes.advance(simulations, keep=False, should_stop=should_stop)
+        was_stopped = False
+
+        def stop(step: int) -> bool:
+            nonlocal was_stopped
+            was_stopped = should_stop(step)
+            return was_stopped
+
+        tracks = self._lanes.advance(simulations, keep=False, should_stop=stop)
         found: list[Simulation | None] = []
         for one, track in zip(simulations, tracks, strict=True):
             found.append(None if track is None else one)
-        # where nobody gets to the end, the variants that follow will not either
-        self._fits = found.count(None) < len(found)
+        if not was_stopped and found.count(None) == len(found):
+            # where nobody gets to the end, the variants that follow will not either
+            self._fits = False
         return found
 
     def _neighbours(self, items: Sequence[m.RunItem]) -> list[Simulation]:

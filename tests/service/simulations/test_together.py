@@ -131,3 +131,32 @@ def test_the_verdict_of_a_run_of_a_batch_depends_on_no_size_of_its_group():
     assert verdicts[0]["status"] == "trusted"
     by_itself = Desk().work(m.RunOrder(document, [run]))[0]
     assert by_itself.summary["verdict"]["status"] == "suspect"
+
+
+def falling(height):
+    """A ball on a vertical rail, which falls on the ground within the run or does not."""
+    ball = {"name": "ball", "mass": 1.0, "position": [0, 0, height]}
+    ball["shapes"] = [{"type": "sphere", "radius": 0.1}]
+    plane = {"type": "plane", "normal": [0, 0, 1]}
+    rail = {"name": "rail", "type": "slider", "parent": "world", "child": "ball", "axis": [0, 0, 1]}
+    simulation = {"dt": 1e-3, "duration": 0.2, "formulation": "reduced"}
+    scene = {"simulation": simulation, "joints": [rail]}
+    scene["bodies"] = [{"name": "ground", "type": "static", "shapes": [plane]}, ball]
+    return json.dumps(scene)
+
+
+@pytest.mark.parametrize(("height", "in_lanes"), [(0.2, 0), (1.0, W)])
+def test_where_a_whole_group_touches_the_next_is_not_tried(computed, height, in_lanes):
+    found = Desk().work(m.RunOrder(falling(height), items(2 * W)))
+    assert [done.event for done in found] == ["succeeded"] * (2 * W)
+    assert [done.summary["contacts"]["max_count"] for done in found] == [height < 0.5] * (2 * W)
+    assert sum(computed) == 2 * in_lanes
+
+
+def test_a_group_that_was_stopped_says_nothing_about_the_next():
+    together = Together(falling(1.0), Limits())
+    assert together.run(items(W), lambda _step: True) == [None] * W
+    assert None not in together.run(items(W), lambda _step: False)
+    touching = Together(falling(0.2), Limits())
+    assert touching.run(items(W), lambda _step: False) == [None] * W
+    assert touching.run(items(W), lambda _step: False) == []
