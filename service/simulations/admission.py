@@ -196,10 +196,16 @@ class Admission:
     ) -> bool:
         """Queue further evaluations of a study that runs, like its first; False: it does not.
 
-        They are counted from `first_number`; False, too, when another service has queued them.
-        `best` is its best evaluation so far. Raises QueueFullError.
+        They are counted from `first_number`; False, too, when another service has queued them, and
+        when its batch was stopped meanwhile: they would wait for ever. `best` is its best
+        evaluation so far. Raises QueueFullError.
         """
-        running = (t.studies.c.batch_id == batch_id, t.studies.c.state == "running")
+        going_on = (t.batches.c.id == batch_id, t.batches.c.stop_reason.is_(None))
+        running = (
+            t.studies.c.batch_id == batch_id,
+            t.studies.c.state == "running",
+            select(t.batches.c.seq).where(*going_on).exists(),
+        )
         like = select(t.runs).where(t.runs.c.batch_id == batch_id, t.runs.c.number == 0)
         count = select(func.count()).where(t.runs.c.batch_id == batch_id)
         with self._writing.begin() as connection:

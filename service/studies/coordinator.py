@@ -9,13 +9,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy.exc import OperationalError
-
 from cardan.service.compute.messages import Searched, SearchOrder
 from cardan.service.compute.pool import ComputePool
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.simulations.admission import Admission
 from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.faults import PASSING, cause_of
 from cardan.service.simulations.queue import Queue
 from cardan.service.studies.rows import Row, StudyRows
 
@@ -23,7 +22,12 @@ log = logging.getLogger("cardan.studies")
 
 IDLE_SECONDS = 1.0
 # refusals that pass
-LATER = (ErrorCode.QUEUE_FULL, ErrorCode.ENGINE_NOT_READY, ErrorCode.WORKER_LOST)
+LATER = (
+    ErrorCode.QUEUE_FULL,
+    ErrorCode.ENGINE_NOT_READY,
+    ErrorCode.WARMING_UP,
+    ErrorCode.WORKER_LOST,
+)
 
 
 class Studies:
@@ -70,8 +74,11 @@ class Studies:
             try:
                 for row in self.rows.open():
                     self._look_at(row)
-            except OperationalError as error:
-                log.error("studies cannot be read: %s", error.orig)
+            except PASSING as error:
+                log.error("studies cannot be read: %s", cause_of(error))
+            except Exception as error:
+                # all studies would stand still from now on if the thread ended
+                log.error("studies are looked at again", exc_info=error)
             self._wake.wait(IDLE_SECONDS)
             self._wake.clear()
 
@@ -84,8 +91,8 @@ class Studies:
                 log.info("study %s waits: %s", row["id"], error)
                 return
             self._end(row, "failed", error=_error(error.code, error.detail))
-        except OperationalError as error:
-            log.error("study %s cannot be written: %s", row["id"], error.orig)
+        except PASSING as error:
+            log.error("study %s cannot be written: %s", row["id"], cause_of(error))
         except Exception as error:
             log.exception("study %s failed", row["id"])
             self._end(row, "failed", error=_error("internal_error", type(error).__name__))
