@@ -23,10 +23,10 @@ from cardan.service.simulations.rows import (
     close_attempts,
     event_of,
     lapsed_runs,
-    last_values,
     next_run,
     note,
     run_row,
+    values_at_end,
     worker_lost_error,
     write_runs,
 )
@@ -216,38 +216,49 @@ class Queue:
         self.changed(batch_id)
         return results
 
-    def recover(self, *, everything: bool, service: str = "") -> list[str]:
+    def recover(self, *, everything: bool, slot: str = "") -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease.
 
-        Owners `service/...` are there: a clock may be set, and a machine may have stood still.
+        Other slots of the service of a `slot` (SERVICE/NUMBER) are there: a clock may be set, and a
+        machine may have stood still. The slot itself holds nothing when it asks: what is its own
+        was left when the database failed, or did not say that it had committed a claim.
         """
         lost_ones = active_runs() if everything else lapsed_runs()
-        error = worker_lost_error("the service stopped")
         with self._reading.connect() as connection:
-            moment: dict[str, Any] = {}
+            whose: dict[str, Any] = {}
             if not everything:
-                moment = {"moment": locking.now(connection), "like": f"{service}/%"}
-            found = connection.execute(lost_ones, moment).mappings().all()
+                others = f"{slot.partition('/')[0]}/%"
+                whose = {"moment": locking.now(connection), "others": others, "own": slot}
+            found = connection.execute(lost_ones, whose).mappings().all()
             if not found:
                 return []
         with self._working.begin() as connection:
             locking.lock_batches(connection, [row["batch_id"] for row in found])
-            rows = connection.execute(locking.free(lost_ones), moment).mappings().all()
-            lost = [
-                Outcome(RunEvent.WORKER_LOST, error=error, progressed=self._progressed(*of_row))
-                for of_row in ((row["id"], row["attempt"]) for row in rows)
-            ]
-            states = self._end_all(connection, list(zip(rows, lost, strict=True)))
+            rows = connection.execute(locking.free(lost_ones), whose).mappings().all()
+            lost = [(row, self._loss_of(row, slot)) for row in rows]
+            states = self._end_all(connection, lost)
         self._tell_all([(row["id"], row["batch_id"]) for row in rows])
         ids = [row["id"] for row in rows]
         self._signal([(run_id, None) for run_id in states.keys() - set(ids)])
         return ids
+
+    def _loss_of(self, row: RowMapping, slot: str) -> Outcome:
+        """How an attempt ended that somebody left, perhaps the slot that finds it."""
+        how = "its end was not stored" if row["owner"] == slot else "the service stopped"
+        progressed = self._progressed(row["id"], row["attempt"])
+        return Outcome(RunEvent.WORKER_LOST, error=worker_lost_error(how), progressed=progressed)
 
     def referenced_results(self) -> frozenset[str]:
         """The names of all results that rows refer to."""
         with self._reading.connect() as connection:
             found = connection.execute(select(t.runs.c.result).where(t.runs.c.result.is_not(None)))
             return frozenset(found.scalars())
+
+    def refers_to(self, run_id: str, result: str) -> bool:
+        """Whether the row of a run refers to a result."""
+        query = select(t.runs.c.seq).where(t.runs.c.id == run_id, t.runs.c.result == result)
+        with self._reading.connect() as connection:
+            return connection.execute(query).first() is not None
 
     def unfinished(self) -> frozenset[str]:
         """Ids of all runs that have not ended."""
@@ -297,7 +308,7 @@ class Queue:
             states[row["id"]] = state or before
             if state is None:
                 continue
-            values = self._values_at_end(row, state, outcome)
+            values = values_at_end(row, state, outcome)
             changes.append((row, values))
             closed.append((row, outcome))
             story.append(event_of(row["id"], state, attempt=row["attempt"], error=values["error"]))
@@ -312,21 +323,6 @@ class Queue:
                 story.append(event_of(run_id, RunState.CANCELLED, attempt=attempt))
         note(connection, story)
         return states
-
-    @staticmethod
-    def _values_at_end(row: RowMapping, state: RunState, outcome: Outcome) -> dict[str, Any]:
-        values: dict[str, Any] = {
-            "state": state,
-            "owner": None,
-            "lease_until": None,
-            "losses": row["losses"] + (outcome.event is RunEvent.WORKER_LOST),
-        }
-        if outcome.progressed:
-            values["losses"] = 0
-        if state is not RunState.QUEUED:
-            return values | last_values(state, outcome, row)
-        kept = ("finished_at", "summary", "error", "result")
-        return values | {"step": 0, "real_time_factor": None} | {name: row[name] for name in kept}
 
     def _cancel_row(self, connection: Connection, row: RowMapping) -> RunState:
         before = RunState(row["state"])

@@ -85,9 +85,9 @@ def test_a_service_takes_no_runs_from_itself_whatever_the_clock_says(desk):
     run = desk.simulation()
     claim = queue.claim("service_a/0")
     assert claim is not None
-    assert queue.recover(everything=False, service="service_a") == []
+    assert queue.recover(everything=False, slot="service_a/1") == []
     assert queue.renew(claim) is RunState.STARTING
-    assert queue.recover(everything=False, service="service_b") == [run]
+    assert queue.recover(everything=False, slot="service_b/0") == [run]
 
 
 def test_lost_workers_are_forgiven_twice(desk):
