@@ -98,7 +98,7 @@ class Services:
         alone = self._signals is None
         self.queue.recover(everything=alone)
         self.queue.forget_old_keys(self.settings.idempotency_s, everything=alone)
-        self.checkpoints.sweep(self.queue.unfinished())
+        self.checkpoints.sweep(self.queue.unfinished)
         if self.results.shared:
             # there may be many, far away
             threading.Thread(target=self._sweep, name="sweep", daemon=True).start()
@@ -150,6 +150,7 @@ class Services:
             self.discard_result,
             lambda before: self.studies.rows.remove_aged(before, self.catalog),
             self.scenes.remove_unused,
+            lambda: self.checkpoints.sweep(self.queue.unfinished),
         )
 
     def _changed(self, key: str) -> None:

@@ -2,12 +2,13 @@
 
 By default everything is kept. Beyond the age an ended simulation or batch is deleted as a whole, as
 by its owner. Beyond the bytes the oldest recordings go, and nothing else: rows and summaries stay,
-and a trajectory that is asked for is simulated again, with the same bits.
+and a trajectory that is asked for is simulated again, with the same bits. Checkpoints of ended runs
+always go: whoever ends in the queue has no worker that would remove them.
 """
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cardan.service import clock
@@ -44,14 +45,17 @@ class Retention:
         discard: Callable[[str], None],
         remove_others: Callable[[float], list[str]] = lambda _before: [],
         remove_scenes: Callable[[float], int] = lambda _before: 0,
+        remove_checkpoints: Callable[[], Sequence[str]] = list,
     ) -> None:
         """`discard` removes a recording by its name.
 
         `remove_others` deletes what else ended before a time [s]; names of the recordings it had.
         `remove_scenes` deletes the stored scenes that were not used since a time [s]; how many.
+        `remove_checkpoints` deletes those of ended runs; their names.
         """
         self._remove_others = remove_others
         self._remove_scenes = remove_scenes
+        self._remove_checkpoints = remove_checkpoints
         self._queue = queue
         self._catalog = catalog
         self._sizes = sizes
@@ -61,9 +65,8 @@ class Retention:
         self._thread = threading.Thread(target=self._work, name="retention", daemon=True)
 
     def start(self) -> None:
-        """Begin, if there is a limit."""
-        if self._keep != Keep():
-            self._thread.start()
+        """Begin."""
+        self._thread.start()
 
     def stop(self) -> None:
         """End; returns when nothing is removed any more."""
@@ -73,6 +76,7 @@ class Retention:
 
     def sweep(self) -> int:
         """Remove what is beyond the limits now; the number of recordings removed."""
+        self._remove_checkpoints()
         removed = 0
         if self._keep.age_s is not None:
             removed += self._remove_aged(clock.now() - self._keep.age_s)

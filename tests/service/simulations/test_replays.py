@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.services import Services
-from cardan.service.settings import Settings
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.replays import ReplayError
@@ -31,15 +28,6 @@ class Worker:
 
     def hear(self, _seconds):
         return self.said.popleft()
-
-
-@pytest.fixture
-def services(tmp_path):
-    """Those of a service whose slots do not work: the test does."""
-    made = Services(Settings(data=tmp_path / "data", workers=1), WorkerLauncher())
-    yield made
-    made._engine.dispose()
-    made._lock.close()
 
 
 @pytest.fixture

@@ -8,10 +8,12 @@ from cardan.service import clock
 from cardan.service.recordings.folder import sweep
 from cardan.service.recordings.results import FolderResults
 from cardan.service.recordings.sizes import RecordingSizes
+from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.rows import Outcome
 from cardan.service.simulations.states import RunEvent
 from cardan.service.stored_scenes import SceneContent
+from tests.service.simulations.conftest import SCENE
 
 DAY = 86_400.0
 
@@ -118,3 +120,17 @@ def test_recordings_beyond_the_bytes_go_first_ended_first(desk, tmp_path, ended)
     assert desk.catalog.run(runs[1])["summary"] == {"a": 1}
     assert len(names(tmp_path / "results")) == 4
     assert keeper.sweep() == 0
+
+
+def test_checkpoints_of_runs_that_ended_in_the_queue_are_removed(services):
+    runs = [services.admission.simulation(SCENE, NewRun({}, 10)) for _ in range(3)]
+    claims = [services.queue.claim_group("me", lambda _batch, _waiting: 1)[0] for _ in runs]
+    for claim in claims:
+        services.checkpoints.of(claim.run_id, 1).path.mkdir(parents=True)
+    # as by a service that is stopped
+    services.queue.finish_all([(claim, Outcome(RunEvent.RELEASED)) for claim in claims])
+    services.queue.cancel(runs[0])
+    services.queue.cancel(runs[1])
+    assert services.catalog.remove_run(runs[1])
+    services.retention.sweep()
+    assert names(services.settings.data / "checkpoints") == {f"{runs[2]}-1"}
