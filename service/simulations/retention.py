@@ -8,7 +8,7 @@ always go: whoever ends in the queue has no worker that would remove them.
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from cardan.service import clock
@@ -43,7 +43,7 @@ class Retention:
         sizes: RecordingSizes,
         keep: Keep,
         discard: Callable[[str], None],
-        remove_others: Callable[[float], list[str]] = lambda _before: [],
+        remove_others: Callable[[float], Iterable[str]] = lambda _before: [],
         remove_scenes: Callable[[float], int] = lambda _before: 0,
         remove_checkpoints: Callable[[], Sequence[str]] = list,
     ) -> None:
@@ -100,17 +100,20 @@ class Retention:
             self._stopping.wait(PERIOD_SECONDS)
 
     def _remove_aged(self, before: float) -> int:
-        results = self._remove_others(before)
-        for run_id, result in self._catalog.ended_simulations(before):
-            if self._catalog.remove_run(run_id) and result:
-                results.append(result)
+        removed = self._discard_all(self._remove_others(before))
+        for run_id in self._catalog.ended_simulations(before):
+            removed += self._discard_all(self._catalog.remove_run(run_id) or ())
         for batch_id in self._catalog.ended_batches(before):
-            had = self._catalog.results_of(batch_id)
-            if self._catalog.remove_batch(batch_id):
-                results.extend(had)
-        for result in results:
-            self._discard(result)
-        return len(results)
+            removed += self._discard_all(self._catalog.remove_batch(batch_id) or ())
+        return removed
+
+    def _discard_all(self, names: Iterable[str]) -> int:
+        """Remove recordings at once: after an error later on nobody would know of them."""
+        removed = 0
+        for name in names:
+            self._discard(name)
+            removed += 1
+        return removed
 
     def _remove_large(self, most: int) -> int:
         """Remove recordings that can be made again, those of the runs that ended first, first."""
@@ -120,8 +123,11 @@ class Retention:
         for run_id, name, repeatable in stored:
             if total <= most:
                 break
-            if repeatable and self._queue.forget_result(run_id, name):
-                total -= self._sizes.of(name)
+            if not repeatable:
+                continue
+            total -= self._sizes.of(name)
+            # else another service has removed it meanwhile
+            if self._queue.forget_result(run_id, name):
                 self._discard(name)
                 removed += 1
         return removed

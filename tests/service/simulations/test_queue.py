@@ -320,9 +320,9 @@ def test_old_keys_are_forgotten(desk, monkeypatch):
 
 def test_only_ended_runs_are_removed(desk):
     run = desk.simulation()
-    assert not desk.catalog.remove_run(run)
+    assert desk.catalog.remove_run(run) is None
     desk.queue.finish(desk.queue.claim("me"), WON)
-    assert desk.catalog.remove_run(run)
+    assert desk.catalog.remove_run(run) == ["folder"]
     assert desk.catalog.run(run) is None
     assert desk.catalog.events(run) == []
 

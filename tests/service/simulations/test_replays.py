@@ -63,7 +63,7 @@ def test_who_waits_is_told_of_another_motion_which_leaves_nothing(services, aske
 
 def test_a_recording_of_a_run_that_was_removed_meanwhile_goes_too(services, asked):
     replay = services.dispatcher.replays.next()
-    assert services.catalog.remove_run(asked)
+    assert services.catalog.remove_run(asked) == []
     replay.answer(Worker("same"), 60.0)
     with pytest.raises(ReplayError, match="removed"):
         replay.future.result(0.0)

@@ -9,6 +9,7 @@ from cardan.service.recordings.folder import sweep
 from cardan.service.recordings.results import FolderResults
 from cardan.service.recordings.sizes import RecordingSizes
 from cardan.service.simulations.admission import NewRun
+from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.rows import Outcome
 from cardan.service.simulations.states import RunEvent
@@ -131,6 +132,67 @@ def test_checkpoints_of_runs_that_ended_in_the_queue_are_removed(services):
     services.queue.finish_all([(claim, Outcome(RunEvent.RELEASED)) for claim in claims])
     services.queue.cancel(runs[0])
     services.queue.cancel(runs[1])
-    assert services.catalog.remove_run(runs[1])
+    assert services.catalog.remove_run(runs[1]) == []
     services.retention.sweep()
     assert names(services.settings.data / "checkpoints") == {f"{runs[2]}-1"}
+
+
+class Meanwhile(Catalog):
+    """Something happens between what is found and what is done about it."""
+
+    def __init__(self, engine, happens):
+        super().__init__(engine)
+        self.happens = happens
+
+    def recordings(self):
+        found = super().recordings()
+        self.happens()
+        return found
+
+    def remove_batch(self, batch_id, **more):
+        self.happens()
+        return super().remove_batch(batch_id, **more)
+
+
+def test_two_services_remove_no_more_than_one(desk, tmp_path, ended):
+    runs = [desk.simulation() for _ in range(6)]
+    other = retention(desk, tmp_path, Keep(recording_bytes=4000))
+    desk.catalog = Meanwhile(desk.open(), other.sweep)
+    keeper = retention(desk, tmp_path, Keep(recording_bytes=4000))
+    for days in (6, 5, 4, 3):
+        ended(desk.queue.claim("me"), days)
+    assert keeper.sweep() == 0
+    for days in (2, 1):
+        ended(desk.queue.claim("me"), days)
+    # the other one removes two, whose sizes are known here
+    assert keeper.sweep() == 0
+    kept = [desk.catalog.run(run)["result"] is not None for run in runs]
+    assert kept == [False] * 2 + [True] * 4
+
+
+def test_a_recording_that_was_made_again_meanwhile_goes_with_its_batch(desk, tmp_path, ended):
+    batch = desk.batch(1)
+    claim = desk.queue.claim("me")
+    ended(claim, 9)
+    run, results = claim.run_id, tmp_path / "results"
+    desk.queue.forget_result(run, claim.folder)
+    desk.catalog = Meanwhile(desk.open(), lambda: desk.queue.adopt_result(run, claim.folder))
+    assert retention(desk, tmp_path, Keep(age_s=7 * DAY)).sweep() == 1
+    assert desk.catalog.batch(batch) is None
+    assert names(results) == set()
+
+
+def test_an_error_leaves_no_recording_that_nobody_knows(desk, tmp_path, ended):
+    run = desk.simulation()
+    ended(desk.queue.claim("me"), 9)
+    desk.batch(1)
+    ended(desk.queue.claim("me"), 9)
+
+    def fails():
+        raise RuntimeError
+
+    desk.catalog = Meanwhile(desk.open(), fails)
+    with pytest.raises(RuntimeError):
+        retention(desk, tmp_path, Keep(age_s=7 * DAY)).sweep()
+    assert desk.catalog.run(run) is None
+    assert names(tmp_path / "results") == desk.queue.referenced_results()
