@@ -155,17 +155,23 @@ class Queue:
         return state
 
     def cancel_batch(self, batch_id: str, reason: str) -> bool:
-        """Start no further run of the batch and cancel running ones; return False if unknown."""
+        """Start no further run of the batch and cancel running ones; False if nothing is open."""
+        of_batch = t.runs.c.batch_id == batch_id
+        open_ = (of_batch, ~t.runs.c.state.in_(TERMINAL))
+        # a search may add runs
+        searched = (t.studies.c.batch_id == batch_id, t.studies.c.finished_at.is_(None))
+        going_on = or_(
+            select(t.runs.c.seq).where(*open_).exists(),
+            select(t.studies.c.seq).where(*searched).exists(),
+        )
         with self._writing.begin() as connection:
-            known = connection.execute(
+            stopped = connection.execute(
                 update(t.batches)
-                .where(t.batches.c.id == batch_id)
+                .where(t.batches.c.id == batch_id, going_on)
                 .values(stop_reason=func.coalesce(t.batches.c.stop_reason, reason))
             )
-            if known.rowcount == 0:
+            if stopped.rowcount == 0:
                 return False
-            of_batch = t.runs.c.batch_id == batch_id
-            open_ = (of_batch, ~t.runs.c.state.in_(TERMINAL))
             connection.execute(locking.held(select(t.runs.c.seq).where(*open_))).all()
             waiting = (of_batch, t.runs.c.state == RunState.QUEUED)
             queued = connection.execute(select(t.runs.c.id, t.runs.c.attempt).where(*waiting)).all()
@@ -196,8 +202,8 @@ class Queue:
             )
             if known.rowcount == 0:
                 return None
-            had = select(t.runs.c.result).where(*chosen, t.runs.c.result.is_not(None))
-            results = [str(name) for name in connection.execute(had).scalars()]
+            had = select(t.runs.c.id, t.runs.c.attempt, t.runs.c.result).where(*chosen)
+            runs = connection.execute(had).all()
             connection.execute(
                 update(t.runs)
                 .where(*chosen)
@@ -212,9 +218,10 @@ class Queue:
                     real_time_factor=None,
                 )
             )
-        self.wake.set()
+            note(connection, [event_of(i, RunState.QUEUED, attempt=n) for i, n, _ in runs])
+        self._tell_all([(run_id, None) for run_id, _, _ in runs])
         self.changed(batch_id)
-        return results
+        return [result for _, _, result in runs if result is not None]
 
     def recover(self, *, everything: bool, slot: str = "") -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease.

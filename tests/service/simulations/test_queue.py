@@ -268,8 +268,20 @@ def test_a_cancelled_batch_starts_nothing_and_can_be_retried(desk):
     desk.queue.finish(claim, WON)
     assert desk.queue.retry_failed(batch) == []
     assert desk.states(batch) == ["succeeded", "queued", "queued"]
+    again = desk.catalog.runs_of(batch)[1]["id"]
+    told = [event["data"]["status"] for event in desk.catalog.events(again)]
+    assert told == ["queued", "cancelled", "queued"]
+    assert desk.changed.count(again) == 2
     assert desk.queue.claim("me").attempt == 1
     assert desk.queue.retry_failed("batch_unknown") is None
+
+
+def test_a_batch_that_has_ended_is_not_cancelled(desk):
+    batch = desk.batch(1)
+    desk.queue.finish(desk.queue.claim("me"), WON)
+    assert not desk.queue.cancel_batch(batch, "too late")
+    assert desk.catalog.batch_progress(desk.catalog.batch(batch))["stop_reason"] is None
+    assert not desk.queue.cancel_batch("batch_unknown", "too late")
 
 
 def test_a_retried_run_gives_its_old_result_away(desk):
