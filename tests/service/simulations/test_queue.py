@@ -4,8 +4,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Select
 
-from cardan.service import clock
-from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError, QueueFullError
+from cardan.service.simulations.admission import QueueFullError
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
 from tests.service.simulations.one_by_one import Queue
@@ -302,32 +301,6 @@ def test_capacity_is_reserved_when_admitted(desk):
         desk.batch(2)
     desk.queue.claim("me")
     desk.simulation()
-
-
-def test_idempotency_keys(desk):
-    assert desk.admission.reserve("k", "payload") is None
-    with pytest.raises(KeyInFlightError):
-        desk.admission.reserve("k", "payload")
-    run = desk.simulation(key="k")
-    assert desk.admission.reserve("k", "payload") == run
-    with pytest.raises(KeyReusedError):
-        desk.admission.reserve("k", "another")
-    desk.admission.release("k")
-    assert desk.admission.reserve("k", "payload") == run, "a used key is not given back"
-
-
-def test_a_key_given_back_is_new_again(desk):
-    desk.admission.reserve("k", "one")
-    desk.admission.release("k")
-    assert desk.admission.reserve("k", "two") is None
-
-
-def test_old_keys_are_forgotten(desk, monkeypatch):
-    desk.admission.reserve("k", "payload")
-    desk.simulation(key="k")
-    later = clock.now() + 61.0
-    monkeypatch.setattr(clock, "now", lambda: later)
-    assert desk.admission.reserve("k", "another") is None
 
 
 def test_only_ended_runs_are_removed(desk):
