@@ -138,7 +138,6 @@ class Attempt:
 
     def _take(self, done: m.Done) -> None:
         claim = self._claims[done.number]
-        self._dispatcher.live.pop(claim.run_id, None)
         outcome = Outcome(
             event=RunEvent(done.event),
             step=done.step,
@@ -149,7 +148,9 @@ class Attempt:
         )
         metrics.note_end(done.event, done.real_time_factor, done.summary)
         self._working.end(_fault_of(outcome))
+        # still live: a member of a cluster that uploads a recording is not idle
         self._ended.append((claim, self._kept(claim, outcome)))
+        self._dispatcher.live.pop(claim.run_id, None)
         self._n_ended = done.number + 1
         if self._n_ended < len(self._claims):
             self._begin()

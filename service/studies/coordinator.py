@@ -49,7 +49,8 @@ class Studies:
         self._admission = admission
         self._pool = pool
         self._has_space = has_space
-        self._counts: dict[str, tuple[int, int, int]] = {}
+        # what was told of each: its state, and counts of its runs
+        self._told: dict[str, tuple[Any, ...]] = {}
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="studies", daemon=True)
@@ -103,8 +104,9 @@ class Studies:
             self._end(row, "failed", error=_error("batch_gone", "Its runs were removed."))
             return
         counts = self.rows.counts(row["batch_id"])
-        if counts != self._counts.get(row["id"]):
-            self._counts[row["id"]] = counts
+        now = (row["state"], *counts)
+        if now != self._told.get(row["id"]):
+            self._told[row["id"]] = now
             self._queue.changed(row["id"])
         if row["state"] == "cancelling" and batch["stop_reason"] is None:
             self._queue.cancel_batch(row["batch_id"], "Cancelled on request.")
@@ -146,7 +148,7 @@ class Studies:
 
     def _end(self, row: Row, state: str, **values: Any) -> None:
         self.rows.finish(row["id"], state, **values)
-        self._counts.pop(row["id"], None)
+        self._told.pop(row["id"], None)
         log.info("study %s: %s", row["id"], state, extra={"study": row["id"]})
         self._queue.changed(row["id"])
         self._queue.changed(row["batch_id"])

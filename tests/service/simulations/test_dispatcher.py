@@ -91,17 +91,38 @@ def queue(desk):
     return Failing(desk.open())
 
 
+@pytest.fixture
+def results(tmp_path):
+    return Results(tmp_path / "results")
+
+
+class Results(FolderResults):
+    """Recordings; with `uploading` keeping one is work."""
+
+    def __init__(self, root):
+        super().__init__(root)
+        self.uploading = None
+
+    @property
+    def shared(self):
+        return self.uploading is not None
+
+    def keep(self, name):
+        self.uploading(name)
+
+    def names(self):
+        return {path.name for path in self.root.iterdir()}
+
+
 @contextmanager
-def one_slot(queue, folder, renew_s=60.0):
-    """A dispatcher that works; the names of the recordings that there are, as a function."""
-    results = FolderResults(folder / "results")
-    options = DispatcherOptions(
-        1, results, WorkerLimits(2**32), Checkpoints(folder / "checkpoints"), renew_s=renew_s
-    )
+def one_slot(queue, results, renew_s=60.0):
+    """A dispatcher that works."""
+    checkpoints = Checkpoints(results.root.with_name("checkpoints"))
+    options = DispatcherOptions(1, results, WorkerLimits(2**32), checkpoints, renew_s=renew_s)
     dispatcher = Dispatcher(queue, options, Launcher())
     dispatcher.start()
     try:
-        yield lambda: {path.name for path in results.root.iterdir()}
+        yield dispatcher
     finally:
         dispatcher.stop()
 
@@ -121,29 +142,41 @@ def end_of(desk, run):
         ("finish_all", InternalError("COMMIT", {}, Exception("idle in transaction")), 1),
     ],
 )
-def test_a_slot_takes_back_the_runs_that_it_left(desk, queue, tmp_path, when, error, attempts):
+def test_a_slot_takes_back_the_runs_that_it_left(desk, queue, results, when, error, attempts):
     run = desk.simulation()
     queue.failing, queue.error = when, error
-    with one_slot(queue, tmp_path):
+    with one_slot(queue, results):
         row = end_of(desk, run)
     assert (row["state"], row["attempt"], row["losses"]) == ("succeeded", attempts, attempts - 1)
     assert not queue.failing
 
 
-def test_an_end_that_was_committed_unheard_keeps_its_recording(desk, queue, tmp_path):
+def test_an_end_that_was_committed_unheard_keeps_its_recording(desk, queue, results):
     run = desk.simulation()
     queue.failing = "after finish_all"
-    with one_slot(queue, tmp_path) as recordings:
+    with one_slot(queue, results):
         row = end_of(desk, run)
     assert (row["state"], row["attempt"], row["result"]) == ("succeeded", 1, f"{run}-1")
-    assert recordings() == {row["result"]}
+    assert results.names() == {row["result"]}
 
 
-def test_a_start_that_cannot_be_written_is_told_later_and_costs_no_attempt(desk, queue, tmp_path):
+def test_a_start_that_cannot_be_written_is_told_later_and_costs_no_attempt(desk, queue, results):
     run = desk.simulation()
     queue.failing = "started"
-    with one_slot(queue, tmp_path, renew_s=0.0):
+    with one_slot(queue, results, renew_s=0.0):
         row = end_of(desk, run)
     assert (row["state"], row["attempt"], row["losses"]) == ("succeeded", 1, 0)
     told = [event["data"]["status"] for event in desk.catalog.events(run)]
     assert told == ["queued", "starting", "running", "succeeded"]
+
+
+def test_a_run_whose_recording_is_being_uploaded_is_being_worked_on(desk, queue, results):
+    seen = []
+    with one_slot(queue, results) as dispatcher:
+        results.uploading = lambda name: seen.append(name.rpartition("-")[0] in dispatcher.live)
+        run = desk.simulation()
+        queue.wake.set()
+        assert end_of(desk, run)["state"] == "succeeded"
+    # else its member of a cluster is idle, and ended
+    assert seen == [True]
+    assert not dispatcher.live

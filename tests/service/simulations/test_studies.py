@@ -112,3 +112,20 @@ def test_a_busy_database_ends_neither_a_study_nor_the_thread_of_all(desk, study)
     with looking_after(desk, rows, Search(OVER)):
         assert end_of(rows, study)["state"] == "succeeded"
     assert not rows.busy
+
+
+def test_who_follows_a_study_hears_that_it_is_being_cancelled(desk, study):
+    rows = StudyRows(desk.open())
+    batch = rows.get(study)["batch_id"]
+    assert desk.admission.extend(batch, 2, [{"/x": 2}], None)
+    claim = desk.queue.claim("me")
+    with looking_after(desk, rows, Search()) as studies:
+        wait_for(lambda: study in desk.changed, 20, "the first look")
+        desk.changed.clear()
+        # its only run is being computed: no count changes until it has stopped
+        assert rows.cancel(study)
+        studies.look()
+        wait_for(lambda: study in desk.changed, 20, "a word of the cancellation")
+        assert rows.get(study)["state"] == "cancelling"
+        assert desk.queue.finish(claim, WON)
+        assert end_of(rows, study)["state"] == "cancelled"
