@@ -58,6 +58,7 @@ class Attempt:
         self._stops: dict[int, tuple[RunEvent, float]] = {}
         self._fenced: set[str] = set()
         self._untold: m.Started | None = None
+        self._storing = False
         self._spans = {claim.run_id: _span_of(claim) for claim in claims}
         self._working = tracing.Span()
 
@@ -123,11 +124,14 @@ class Attempt:
                 self._mark_started(message)
             elif isinstance(message, m.Progress):
                 self._note(message, now)
+            elif isinstance(message, m.Storing):
+                self._storing = True
             self._watch(now)
 
     def _begin(self) -> None:
         """The next run is being worked on."""
         self._began = clock.monotonic()
+        self._storing = False
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
         ids = {"run": self._present.run_id, "worker": self._worker.pid}
@@ -224,7 +228,9 @@ class Attempt:
         stop = self._stops.get(self._n_ended)
         timeout_s = self._present.timeout_s
         if stop is not None:
-            if now - max(stop[1], self._began) > self._options.stop_grace_s:
+            # it has stopped when it stores what it has; a service that ends does not wait for that
+            stopped = self._storing and stop[0] != RunEvent.RELEASED
+            if not stopped and now - max(stop[1], self._began) > self._options.stop_grace_s:
                 raise WorkerLostError("it did not stop when told")
         elif self._dispatcher.stopping.is_set():
             self._stop_all(RunEvent.RELEASED, now)

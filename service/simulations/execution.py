@@ -214,6 +214,7 @@ class Execution:
         from cardan.service.recordings.engine_tables import recording_of
         from cardan.service.recordings.folder import write_folder
 
+        self._channel.send(m.Storing(self._number))
         write_folder(recording_of(scene, summary["scene_hash"], columns, summary), folder)
 
     def _judge(self, summary: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:

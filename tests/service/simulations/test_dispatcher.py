@@ -2,6 +2,7 @@
 
 from collections import deque
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,26 @@ class Worker:
         self.kill()
 
 
+class Storing(Worker):
+    """Is told to stop while it stores what it has, for which it needs a while."""
+
+    def send(self, message):
+        if isinstance(message, m.StopRun):
+            error = {"code": "cancelled", "message": "m"}
+            done = m.Done(0, RunEvent.CANCELLED, 5, error=error, stored=True)
+            self.said += [None] * 5 + [done, m.Finished(0.1)]
+        elif isinstance(message, m.RunOrder):
+            Path(message.runs[0].folder).mkdir(parents=True)
+            self.said += [m.Started(0, 10), m.Storing(0)]
+
+
 class Launcher:
     """Starts such workers."""
 
+    kind: type[Worker] = Worker
+
     def start_ready(self, *_):
-        return Worker()
+        return self.kind()
 
 
 class Failing(Queue):
@@ -115,16 +131,20 @@ class Results(FolderResults):
 
 
 @contextmanager
-def one_slot(queue, results, renew_s=60.0):
+def one_slot(queue, results, renew_s=60.0, kind=Worker):
     """A dispatcher that works."""
     checkpoints = Checkpoints(results.root.with_name("checkpoints"))
     options = DispatcherOptions(1, results, WorkerLimits(2**32), checkpoints, renew_s=renew_s)
-    dispatcher = Dispatcher(queue, options, Launcher())
+    launcher = Launcher()
+    launcher.kind = kind
+    dispatcher = Dispatcher(queue, replace(options, stop_grace_s=0.0), launcher)
     dispatcher.start()
     try:
         yield dispatcher
     finally:
         dispatcher.stop()
+        for slot in dispatcher._slots:
+            slot.thread.join()
 
 
 def end_of(desk, run):
@@ -180,3 +200,13 @@ def test_a_run_whose_recording_is_being_uploaded_is_being_worked_on(desk, queue,
     # else its member of a cluster is idle, and ended
     assert seen == [True]
     assert not dispatcher.live
+
+
+def test_a_run_that_is_cancelled_while_it_stores_keeps_its_recording(desk, queue, results):
+    run = desk.simulation()
+    with one_slot(queue, results, renew_s=0.0, kind=Storing):
+        wait_for(lambda: desk.state(run) == "running", 30)
+        assert queue.cancel(run) == "cancelling"
+        row = end_of(desk, run)
+    assert (row["state"], row["result"]) == ("cancelled", f"{run}-1")
+    assert results.names() == {row["result"]}
