@@ -2,13 +2,13 @@
 
 from collections import deque
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy.exc import InternalError, OperationalError
 
+from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
 from cardan.service.recordings.results import FolderResults
@@ -65,13 +65,15 @@ class Storing(Worker):
             self.said += [m.Started(0, 10), m.Storing(0)]
 
 
-class Launcher:
+class Launcher(WorkerLauncher):
     """Starts such workers."""
 
-    kind: type[Worker] = Worker
+    def __init__(self, kind):
+        super().__init__()
+        self._kind = kind
 
     def start_ready(self, *_):
-        return self.kind()
+        return self._kind()
 
 
 class Failing(Queue):
@@ -113,18 +115,13 @@ def results(tmp_path):
 
 
 class Results(FolderResults):
-    """Recordings; with `uploading` keeping one is work."""
+    """Recordings; to keep one may be work."""
 
-    def __init__(self, root):
-        super().__init__(root)
-        self.uploading = None
-
-    @property
-    def shared(self):
-        return self.uploading is not None
+    def upload(self, work):
+        self.shared, self._work = True, work
 
     def keep(self, name):
-        self.uploading(name)
+        self._work(name)
 
     def names(self):
         return {path.name for path in self.root.iterdir()}
@@ -134,10 +131,9 @@ class Results(FolderResults):
 def one_slot(queue, results, renew_s=60.0, kind=Worker):
     """A dispatcher that works."""
     checkpoints = Checkpoints(results.root.with_name("checkpoints"))
-    options = DispatcherOptions(1, results, WorkerLimits(2**32), checkpoints, renew_s=renew_s)
-    launcher = Launcher()
-    launcher.kind = kind
-    dispatcher = Dispatcher(queue, replace(options, stop_grace_s=0.0), launcher)
+    times = {"renew_s": renew_s, "stop_grace_s": 0.0}
+    options = DispatcherOptions(1, results, WorkerLimits(2**32), checkpoints, **times)
+    dispatcher = Dispatcher(queue, options, Launcher(kind))
     dispatcher.start()
     try:
         yield dispatcher
@@ -193,7 +189,7 @@ def test_a_start_that_cannot_be_written_is_told_later_and_costs_no_attempt(desk,
 def test_a_run_whose_recording_is_being_uploaded_is_being_worked_on(desk, queue, results):
     seen = []
     with one_slot(queue, results) as dispatcher:
-        results.uploading = lambda name: seen.append(name.rpartition("-")[0] in dispatcher.live)
+        results.upload(lambda name: seen.append(name.rpartition("-")[0] in dispatcher.live))
         run = desk.simulation()
         queue.wake.set()
         assert end_of(desk, run)["state"] == "succeeded"

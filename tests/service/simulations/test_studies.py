@@ -56,15 +56,21 @@ def looking_after(desk, rows, search):
         studies.stop()
 
 
+def row_of(rows, study_id):
+    row = rows.get(study_id)
+    assert row is not None
+    return row
+
+
 def end_of(rows, study_id):
     return wait_for(
-        lambda: (now := rows.get(study_id))["finished_at"] and now, 20, "the end of the study"
+        lambda: (now := row_of(rows, study_id))["finished_at"] and now, 20, "the end of the study"
     )
 
 
 def test_a_study_whose_batch_is_cancelled_during_the_search_ends(desk, study):
     rows = StudyRows(desk.open())
-    batch = rows.get(study)["batch_id"]
+    batch = row_of(rows, study)["batch_id"]
 
     def cancelled_meanwhile():
         assert desk.queue.cancel_batch(batch, "Cancelled on request.")
@@ -116,7 +122,7 @@ def test_a_busy_database_ends_neither_a_study_nor_the_thread_of_all(desk, study)
 
 def test_who_follows_a_study_hears_that_it_is_being_cancelled(desk, study):
     rows = StudyRows(desk.open())
-    batch = rows.get(study)["batch_id"]
+    batch = row_of(rows, study)["batch_id"]
     assert desk.admission.extend(batch, 2, [{"/x": 2}], None)
     claim = desk.queue.claim("me")
     with looking_after(desk, rows, Search()) as studies:
@@ -126,6 +132,6 @@ def test_who_follows_a_study_hears_that_it_is_being_cancelled(desk, study):
         assert rows.cancel(study)
         studies.look()
         wait_for(lambda: study in desk.changed, 20, "a word of the cancellation")
-        assert rows.get(study)["state"] == "cancelling"
+        assert row_of(rows, study)["state"] == "cancelling"
         assert desk.queue.finish(claim, WON)
         assert end_of(rows, study)["state"] == "cancelled"
