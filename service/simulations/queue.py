@@ -22,6 +22,7 @@ from cardan.service.simulations.rows import (
     cancelled_error,
     close_attempts,
     event_of,
+    first_of_owners,
     lapsed_runs,
     next_run,
     note,
@@ -242,8 +243,9 @@ class Queue:
         with self._working.begin() as connection:
             locking.lock_batches(connection, [row["batch_id"] for row in found])
             rows = connection.execute(locking.free(lost_ones), whose).mappings().all()
-            lost = [(row, self._loss_of(row, slot)) for row in rows]
-            states = self._end_all(connection, lost)
+            begun, back = first_of_owners(rows), Outcome(RunEvent.RELEASED)
+            ends = [(row, self._loss_of(row, slot) if row["id"] in begun else back) for row in rows]
+            states = self._end_all(connection, ends)
         self._tell_all([(row["id"], row["batch_id"]) for row in rows])
         ids = [row["id"] for row in rows]
         self._signal([(run_id, None) for run_id in states.keys() - set(ids)])

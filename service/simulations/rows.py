@@ -204,6 +204,19 @@ def active_runs() -> Select[Any]:
     return select(t.runs).where(t.runs.c.state.in_(list(ACTIVE)))
 
 
+def first_of_owners(rows: Sequence[RowMapping]) -> set[str]:
+    """The runs that were being computed: of the group of an owner one, the others were not begun.
+
+    Runs of a group are computed in their order, and their ends committed at least every second.
+    """
+    first: dict[str, RowMapping] = {}
+    for row in rows:
+        known = first.setdefault(row["owner"], row)
+        if row["seq"] < known["seq"]:
+            first[row["owner"]] = row
+    return {row["id"] for row in first.values()}
+
+
 def next_of_batch(batch_id: str, after: int, most: int) -> Select[Any]:
     """The query for further runs of a batch that may start together, with `seq > after`.
 

@@ -118,7 +118,7 @@ def test_a_killed_service_counts_no_loss_of_runs_with_a_checkpoint(desk):
     engine = desk.open()
     kept, begun = desk.simulation(), desk.simulation()
     queue = Queue(engine, most_losses=0, progressed=lambda run, n: (run, n) == (kept, 1))
-    claims = [queue.claim("me") for _ in range(2)]
+    claims = [queue.claim(who) for who in ("me", "another")]
     assert {claim.run_id for claim in claims if claim is not None} == {kept, begun}
     assert set(queue.recover(everything=True)) == {kept, begun}
     assert (desk.state(kept), desk.state(begun)) == ("queued", "failed")
