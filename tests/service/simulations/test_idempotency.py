@@ -1,9 +1,15 @@
 """Keys of requests that may be sent again: one resource for each, and none that is stuck."""
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
+from fastapi.responses import Response
 from sqlalchemy.exc import OperationalError
 
 from cardan.service import clock
+from cardan.service.api.sessions import once
 from cardan.service.simulations.admission import (
     ANSWERING_SECONDS,
     Admission,
@@ -67,3 +73,42 @@ def test_old_keys_are_forgotten(desk, monkeypatch):
     later = clock.now() + 61.0
     monkeypatch.setattr(clock, "now", lambda: later)
     assert desk.admission.reserve("k", "another") is None
+
+
+class Sessions:
+    """Those that are there."""
+
+    def __init__(self):
+        self.there = []
+
+    async def make(self):
+        self.there.append("session_a")
+        return SimpleNamespace(id="session_a")
+
+    async def delete(self, session_id):
+        self.there.remove(session_id)
+
+
+def test_a_session_whose_key_cannot_be_written_does_not_stay(desk, monkeypatch):
+    def full(_key, _resource):
+        raise OperationalError("UPDATE", {}, Exception("database or disk is full"))
+
+    async def body():
+        return b""
+
+    monkeypatch.setattr(desk.admission, "bind", full)
+    settings: Any = SimpleNamespace(stored_bytes_per_key=0)
+    services: Any = SimpleNamespace(admission=desk.admission, settings=settings)
+    sessions: Any = Sessions()
+    request: Any = SimpleNamespace(
+        headers={"idempotency-key": "k"},
+        scope={"path": "/v1/sessions"},
+        query_params=SimpleNamespace(multi_items=list),
+        body=body,
+        state=SimpleNamespace(),
+    )
+    for _ in range(2):
+        # the client may send it again
+        with pytest.raises(OperationalError):
+            asyncio.run(once(request, Response(), (sessions, services), sessions.make))
+        assert sessions.there == []
