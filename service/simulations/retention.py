@@ -76,7 +76,6 @@ class Retention:
 
     def sweep(self) -> int:
         """Remove what is beyond the limits now; the number of recordings removed."""
-        self._remove_checkpoints()
         removed = 0
         if self._keep.age_s is not None:
             removed += self._remove_aged(clock.now() - self._keep.age_s)
@@ -86,6 +85,7 @@ class Retention:
             scenes = self._remove_scenes(clock.now() - self._keep.unused_scene_s)
             if scenes:
                 log.info("retention: %d stored scenes removed", scenes)
+        self._remove_checkpoints()
         return removed
 
     def _work(self) -> None:
