@@ -1,6 +1,6 @@
 """Read access to the queue: runs, batches, events, pages."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select
@@ -223,7 +223,7 @@ class Catalog:
         ended = t.runs.c.state.in_(list(TERMINAL))
         with self._engine.execution_options(writes=True).begin() as connection:
             gone = _delete_runs(connection, t.runs.c.id == run_id, ended)
-            _remove_unused_scenes(connection)
+            _remove_unused(connection, {row["scene_hash"] for row in gone})
         return _recordings(gone) if gone else None
 
     def remove_batch(self, batch_id: str, *, with_study: bool = False) -> list[str] | None:
@@ -238,24 +238,28 @@ class Catalog:
             if with_study:
                 connection.execute(delete(t.studies).where(t.studies.c.batch_id == batch_id))
             runs = _delete_runs(connection, t.runs.c.batch_id == batch_id)
-            gone = connection.execute(delete(t.batches).where(t.batches.c.id == batch_id))
-            _remove_unused_scenes(connection)
-        return _recordings(runs) if gone.rowcount else None
+            batch = delete(t.batches).where(t.batches.c.id == batch_id)
+            gone = connection.execute(batch.returning(t.batches.c.scene_hash)).scalars().all()
+            _remove_unused(connection, {*gone, *(row["scene_hash"] for row in runs)})
+        return _recordings(runs) if gone else None
 
 
-def _delete_runs(connection: Connection, *conditions: Any) -> Sequence[str | None]:
-    """Delete runs; the names of the recordings that their rows referred to at that moment."""
-    statement = delete(t.runs).where(*conditions).returning(t.runs.c.result)
-    return connection.execute(statement).scalars().all()
+def _delete_runs(connection: Connection, *conditions: Any) -> Sequence[Row]:
+    """Delete runs; the recordings and scenes that their rows referred to at that moment."""
+    statement = delete(t.runs).where(*conditions)
+    told = statement.returning(t.runs.c.result, t.runs.c.scene_hash)
+    return connection.execute(told).mappings().all()
 
 
-def _recordings(results: Sequence[str | None]) -> list[str]:
-    return [name for name in results if name is not None]
+def _recordings(rows: Sequence[Row]) -> list[str]:
+    return [row["result"] for row in rows if row["result"] is not None]
 
 
-def _remove_unused_scenes(connection: Connection) -> None:
-    used = or_(
-        t.scenes.c.hash.in_(select(t.runs.c.scene_hash)),
-        t.scenes.c.hash.in_(select(t.batches.c.scene_hash)),
-    )
-    connection.execute(delete(t.scenes).where(~used))
+def _remove_unused(connection: Connection, hashes: Collection[str]) -> None:
+    """Delete those of these scenes that nothing refers to any more."""
+    uses = [
+        select(table.c.seq).where(table.c.scene_hash == t.scenes.c.hash).exists()
+        for table in (t.runs, t.batches)
+    ]
+    unused = [~use for use in uses]
+    connection.execute(delete(t.scenes).where(t.scenes.c.hash.in_(hashes), *unused))

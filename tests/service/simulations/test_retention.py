@@ -3,15 +3,20 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.exc import NoResultFound
 
 from cardan.service import clock
+from cardan.service.intake import SceneText
 from cardan.service.recordings.folder import sweep
 from cardan.service.recordings.results import FolderResults
 from cardan.service.recordings.sizes import RecordingSizes
-from cardan.service.simulations.admission import NewRun
+from cardan.service.simulations.admission import Admission, NewBatch, NewRun
 from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.rows import Outcome
+from cardan.service.simulations.sqlite import open_database
 from cardan.service.simulations.states import RunEvent
 from cardan.service.stored_scenes import SceneContent
 from tests.service.simulations.conftest import SCENE
@@ -196,3 +201,31 @@ def test_an_error_leaves_no_recording_that_nobody_knows(desk, tmp_path, ended):
         retention(desk, tmp_path, Keep(age_s=7 * DAY)).sweep()
     assert desk.catalog.run(run) is None
     assert names(tmp_path / "results") == desk.queue.referenced_results()
+
+
+def test_deleting_one_of_many_runs_looks_at_no_other(tmp_path):
+    engine = open_database(tmp_path / "queue.sqlite3")
+    counted = []
+
+    @event.listens_for(engine, "connect")
+    def count(connection, _record):
+        connection.set_progress_handler(lambda: counted.append(1), 100)
+
+    engine.dispose()
+    admission, queue = Admission(engine, most_queued=10_000, key_lifetime_s=1.0), Queue(engine)
+    catalog = Catalog(engine)
+    costs = []
+    for more in (50, 500):
+        # runs of one scene, and one of its own
+        same = [NewRun({}, 10)] * more
+        admission.batch(SCENE, NewBatch("b", [], [], None, "continue"), same)
+        run = admission.simulation(SceneText(f"of {more}", "{}"), NewRun({}, 10))
+        assert queue.cancel(run)
+        counted.clear()
+        assert catalog.remove_run(run) == []
+        costs.append(len(counted))
+        with pytest.raises(NoResultFound):
+            catalog.scene_document(f"of {more}")
+    assert costs[1] <= costs[0] + 1
+    assert catalog.scene_document(SCENE.hash) == SCENE.document
+    engine.dispose()
