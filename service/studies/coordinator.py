@@ -28,6 +28,8 @@ LATER = (
     ErrorCode.WARMING_UP,
     ErrorCode.WORKER_LOST,
 )
+# the machine may have stood still, or had other work
+MOST_LATE = 3
 
 
 class Studies:
@@ -51,6 +53,8 @@ class Studies:
         self._has_space = has_space
         # what was told of each: its state, and counts of its runs
         self._told: dict[str, tuple[Any, ...]] = {}
+        # how often in a row the search of each took too long
+        self._late: dict[str, int] = {}
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="studies", daemon=True)
@@ -87,8 +91,9 @@ class Studies:
         """Do what is due for one study; an error of it is not one of the others."""
         try:
             self._carry_on(row)
+            self._late.pop(row["id"], None)
         except ServiceError as error:
-            if error.code in LATER or self._stopping.is_set():
+            if self._passes(row["id"], error.code) or self._stopping.is_set():
                 log.info("study %s waits: %s", row["id"], error)
                 return
             self._end(row, "failed", error=_error(error.code, error.detail))
@@ -97,6 +102,13 @@ class Studies:
         except Exception as error:
             log.exception("study %s failed", row["id"])
             self._end(row, "failed", error=_error("internal_error", type(error).__name__))
+
+    def _passes(self, study_id: str, code: ErrorCode) -> bool:
+        """Whether a refusal passes by itself."""
+        if code != ErrorCode.COMPUTE_TIMED_OUT:
+            return code in LATER
+        self._late[study_id] = self._late.get(study_id, 0) + 1
+        return self._late[study_id] < MOST_LATE
 
     def _carry_on(self, row: Row) -> None:
         batch = self._catalog.batch(row["batch_id"])
@@ -149,6 +161,7 @@ class Studies:
     def _end(self, row: Row, state: str, **values: Any) -> None:
         self.rows.finish(row["id"], state, **values)
         self._told.pop(row["id"], None)
+        self._late.pop(row["id"], None)
         log.info("study %s: %s", row["id"], state, extra={"study": row["id"]})
         self._queue.changed(row["id"])
         self._queue.changed(row["batch_id"])

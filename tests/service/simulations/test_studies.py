@@ -91,6 +91,19 @@ def test_a_study_waits_for_kernels_that_are_being_compiled(desk, study, code):
     assert (ended["state"], ended["reason"], ended["error"]) == ("succeeded", OVER.reason, None)
 
 
+def test_a_search_that_is_too_slow_is_tried_again_but_not_for_ever(desk, study):
+    rows = StudyRows(desk.open())
+    # as when the machine stood still
+    late = ServiceError(ErrorCode.COMPUTE_TIMED_OUT, "There was no answer.")
+    with looking_after(desk, rows, Search(late, late, MORE, late, late, late)):
+        wait_for(lambda: len(desk.states(row_of(rows, study)["batch_id"])) == 4, 20, "more runs")
+        for _ in range(2):
+            desk.queue.finish(desk.queue.claim("me"), WON)
+        ended = end_of(rows, study)
+    assert (ended["state"], ended["error"]["code"]) == ("failed", "compute_timed_out")
+    assert ended["best"]["run"] == BEST["run"]
+
+
 class BusyRows(StudyRows):
     """At first all connections to the database are in use."""
 
