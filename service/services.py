@@ -52,7 +52,6 @@ class Services:
         self.settings = settings
         self._lock = _lock_folder(settings)
         self.changes = Changes()
-        self._keeping = threading.Lock()
         try:
             self._engine = open_database_of(settings)
             self.results = results_of(settings)
@@ -99,7 +98,7 @@ class Services:
         alone = self._signals is None
         self.queue.recover(everything=alone)
         self.queue.forget_old_keys(self.settings.idempotency_s, everything=alone)
-        self.checkpoints.sweep(self.queue.unfinished())
+        self.checkpoints.sweep(self.queue.unfinished)
         if self.results.shared:
             # there may be many, far away
             threading.Thread(target=self._sweep, name="sweep", daemon=True).start()
@@ -151,6 +150,7 @@ class Services:
             self.discard_result,
             lambda before: self.studies.rows.remove_aged(before, self.catalog),
             self.scenes.remove_unused,
+            lambda: self.checkpoints.sweep(self.queue.unfinished),
         )
 
     def _changed(self, key: str) -> None:
@@ -224,14 +224,11 @@ class Services:
             document=self.catalog.scene_document(row["scene_hash"]),
             state_hash=row["summary"].get("state_hash"),
             of_batch=row["batch_id"] is not None,
+            keep=lambda: self._keep_replay(row["id"], folder),
         )
         future = self.dispatcher.replays.request(row["id"], replay)
         self.queue.wake.set()
         future.result(within_s)
-        self._keep_replay(folder)
-        if not self.queue.adopt_result(row["id"], folder):
-            self.discard_result(folder)
-            raise ReplayError("it was removed")
         return folder
 
     def stored_bytes(self, key: str) -> int:
@@ -249,14 +246,15 @@ class Services:
                 # nothing refers to it: it goes when the service starts again
                 log.error("a recording was not removed: %s", error)
 
-    def _keep_replay(self, name: str) -> None:
-        """Raises ReplayError."""
+    def _keep_replay(self, run_id: str, name: str) -> None:
+        """Make it the recording of its run. Raises ReplayError."""
         try:
-            with self._keeping:
-                if (self.results.root / name).exists():
-                    self.results.keep(name)
-        except ResultsError as error:
+            self.results.keep(name)
+        except OSError as error:
             raise ReplayError(str(error)) from error
+        if not self.queue.adopt_result(run_id, name):
+            self.discard_result(name)
+            raise ReplayError("it was removed")
 
 
 @contextmanager

@@ -227,8 +227,8 @@ def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
 def delete(batch_id: str, services: TheServices) -> None:
     """Delete an ended batch, its runs and their recordings; 409 before it has ended."""
     _refuse_study(known_batch(services, batch_id), services)
-    stored = services.catalog.results_of(batch_id)
-    if not services.catalog.remove_batch(batch_id):
+    stored = services.catalog.remove_batch(batch_id)
+    if stored is None:
         raise ProblemError(
             409, "not_finished", "The batch is not over; cancel it first.", retryable=True
         )

@@ -16,7 +16,7 @@ import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
@@ -25,6 +25,7 @@ from cardan.service.api.resource_route import Addresses
 from cardan.service.api.statuses import STATUSES
 from cardan.service.errors import ServiceError
 from cardan.service.recordings.results import ResultsError
+from cardan.service.simulations.faults import PASSING
 
 log = logging.getLogger("cardan.api")
 
@@ -39,6 +40,7 @@ READ_ONLY_FILE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 FULL_DATABASE = frozenset(
     {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_READONLY"}
 )
+BUSY_DATABASE = ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 # code of a response whose route did not set one
 CODES = {
@@ -242,15 +244,21 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
 def is_full_disk(error: Exception) -> bool:
     """Return whether the disk took no file, for want of space or rights, of us or the database."""
     if isinstance(error, OperationalError):
-        return getattr(error.orig, "sqlite_errorname", "") in FULL_DATABASE
+        return _name_in_sqlite(error) in FULL_DATABASE
     return isinstance(error, OSError) and error.errno in FULL_FILE | READ_ONLY_FILE
 
 
 def is_unreachable(error: Exception) -> bool:
-    """Return whether a database or a store of another machine did not answer."""
-    if isinstance(error, OperationalError):
-        return not hasattr(error.orig, "sqlite_errorname")
+    """Return whether a database did not answer, or not in time, or a store of another machine."""
+    if isinstance(error, PASSING):
+        name = _name_in_sqlite(error)
+        return not name or name.startswith(BUSY_DATABASE)
     return isinstance(error, ResultsError)
+
+
+def _name_in_sqlite(error: SQLAlchemyError) -> str:
+    """Return the name that SQLite has for an error; empty: it is none of SQLite."""
+    return str(getattr(getattr(error, "orig", None), "sqlite_errorname", ""))
 
 
 def _faults(detail: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -154,11 +154,14 @@ async def once(
         if granted.replayed is None:
             await refuse_beyond_stored(request, services, sessions)
             session = await make()
-            await run_sync(services.admission.bind, granted.key, session.id)
-            granted.used = True
-            if granted.key is None and await request.is_disconnected():
-                # nobody learns its id: it would keep its place until it is idle for long
-                await sessions.delete(session.id)
+            try:
+                await run_sync(services.admission.bind, granted.key, session.id)
+                granted.used = True
+            finally:
+                left = granted.key is None and await request.is_disconnected()
+                if left or not granted.used:
+                    # nobody learns its id: it would keep its place until it is idle for long
+                    await sessions.delete(session.id)
         else:
             session = sessions.get(granted.replayed)
             response.headers["Idempotency-Replayed"] = "true"

@@ -163,14 +163,16 @@ def delete(simulation_id: str, services: TheServices) -> None:
         raise ProblemError(
             409, "part_of_batch", f"This is a run of {row['batch_id']}; delete the batch."
         )
-    if not services.catalog.remove_run(simulation_id):
+    stored = services.catalog.remove_run(simulation_id)
+    if stored is None:
         raise ProblemError(
             409,
             "not_finished",
             f"The simulation is {row['state']}; cancel it first.",
             retryable=True,
         )
-    services.discard_result(row["result"])
+    for result in stored:
+        services.discard_result(result)
 
 
 @router.get("/{simulation_id}/events", response_class=StreamingResponse)

@@ -146,8 +146,8 @@ def cancel(study_id: str, services: TheServices) -> StudyInfo:
 def delete(study_id: str, services: TheServices) -> None:
     """Delete an ended study, its batch and all runs of it; 409 before it has ended."""
     row = _known(services, study_id)
-    stored = services.catalog.results_of(row["batch_id"])
-    if not services.studies.rows.remove(row, services.catalog):
+    stored = services.studies.rows.remove(row, services.catalog)
+    if stored is None:
         raise ProblemError(
             409, "not_finished", "The study is not over; cancel it first.", retryable=True
         )

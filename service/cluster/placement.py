@@ -81,6 +81,9 @@ class Placement:
                 self._listen(self._process)
             except OSError as error:
                 log.error("no process keeps members on the cluster: %s", error)
+            except Exception as error:
+                # nothing would be computed any more if the thread ended
+                log.error("the process that keeps members is started again", exc_info=error)
             pause = PAUSE_SECONDS if self.joined else min(2.0 * pause + 1.0, MOST_PAUSE_SECONDS)
             self.joined = False
             self.cores = self.workers = self.members = 0

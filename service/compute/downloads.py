@@ -6,8 +6,10 @@ asked for later are ranges of the same bytes, and the service process only copie
 
 import hashlib
 import os
+import secrets
 import shutil
 import threading
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -68,8 +70,15 @@ class Downloads:
         name = self.tag(result, form, "" if form.whole else table, part)
         target = self._folder / f"{result.name}-{name}{form.ending}"
         if not target.exists():
-            order = EncodeOrder(str(result), form.name, table, part, str(target), self._most_bytes)
-            self._pool.wait_for_answer(order)
+            # named here: a process that is ended while it writes removes nothing
+            new = self._folder / f"tmp-{secrets.token_hex(8)}{form.ending}"
+            order = EncodeOrder(str(result), form.name, table, part, str(new), self._most_bytes)
+            try:
+                self._pool.wait_for_answer(order)
+                new.replace(target)
+            finally:
+                with suppress(OSError):
+                    new.unlink()
             self._trim(target)
         os.utime(target)
         return target

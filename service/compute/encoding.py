@@ -1,7 +1,6 @@
 """In a worker process: a stored recording, or a part of it, as one file of a format."""
 
 import io
-import os
 from pathlib import Path
 from typing import Any
 
@@ -48,29 +47,26 @@ def verify(order: m.VerifyOrder) -> m.Verified:
 
 
 def encode(order: m.EncodeOrder) -> m.Verified:
-    """Write the file of an order under its name, at once and whole. Raises ServiceError."""
-    folder, target = Path(order.folder), Path(order.target)
+    """Write the file of an order. Raises ServiceError."""
+    folder = Path(order.folder)
     form = FORMATS[order.form]
     wanted = order.part.tables() if form.whole else (order.table,)
     # frames are counted over all tables: a single table may lack some
     read = TABLES if order.part.stride > 1 else wanted
     names = [f"{name}.parquet" for name in read if (folder / f"{name}.parquet").exists()]
     verify(m.VerifyOrder(order.folder, names))
-    temporary = target.with_name(f"tmp-{os.getpid()}-{target.name}")
     try:
         recording = cut_chunks(stored(folder, read), order.part)
         _refuse_size(recording, order)
-        with io.BufferedWriter(_CappedFile(temporary, order.most_bytes), 1024 * 1024) as sink:
+        file = _CappedFile(Path(order.target), order.most_bytes)
+        with io.BufferedWriter(file, 1024 * 1024) as sink:
             write(recording, form, order.table, sink)
-        temporary.replace(target)
     except SliceError as error:
         raise refused_slice(error) from error
     except (FormatError, NoMotionError) as error:
         raise ServiceError(ErrorCode.NO_SUCH_TABLE, str(error)) from error
     except _FullError as error:
         raise _too_large(order) from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return m.Verified()
 
 

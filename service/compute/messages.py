@@ -127,7 +127,10 @@ class VerifyOrder:
 
 @dataclass(frozen=True)
 class EncodeOrder:
-    """Write a part of a recording as the file `target`, at most so large."""
+    """Write a part of a recording as the file `target`, at most so large.
+
+    What is there after an error is no whole file, and whoever gave the order removes it.
+    """
 
     folder: str
     form: str

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -110,14 +111,18 @@ def load(path: Path) -> Tables:
 
 
 def sweep(root: Path, keep: frozenset[str]) -> list[str]:
-    """Remove every entry of a results folder that no row refers to; their names."""
+    """Remove every entry of a results folder that no row refers to; the names of what is gone.
+
+    What cannot be removed stays: `lost+found` of a disk, or files of another user.
+    """
     orphans = [entry for entry in root.iterdir() if entry.name not in keep]
     for entry in orphans:
         if entry.is_dir():
-            shutil.rmtree(entry)
+            shutil.rmtree(entry, ignore_errors=True)
         else:
-            entry.unlink()
-    return sorted(entry.name for entry in orphans)
+            with suppress(OSError):
+                entry.unlink()
+    return sorted(entry.name for entry in orphans if not entry.exists())
 
 
 def _force(path: Path) -> None:

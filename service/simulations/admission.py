@@ -4,18 +4,37 @@ An Idempotency-Key is reserved before the request is judged and bound to the new
 same transaction that creates it, so a repeated request never creates a second one.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    RowMapping,
+    and_,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from cardan.service import clock, tracing
 from cardan.service.errors import ErrorCode, QuotaError, ServiceError
 from cardan.service.intake import SceneText
 from cardan.service.simulations import locking
 from cardan.service.simulations import tables as t
+from cardan.service.simulations.faults import PASSING, cause_of
 from cardan.service.simulations.states import TERMINAL, RunState
+
+log = logging.getLogger("cardan.jobs")
+
+# no request is answered for longer: the service that reserved its key is gone
+ANSWERING_SECONDS = 900.0
 
 
 @dataclass(frozen=True)
@@ -87,14 +106,37 @@ class Admission:
         self._most_queued = most_queued
         self._most_unfinished = most_unfinished
         self._key_lifetime_s = key_lifetime_s
+        # reserved, and to be given back, but the database could not be written
+        self._left: set[str] = set()
 
     def reserve(self, key: str, fingerprint: str) -> str | None:
         """Reserve a key: `None` when it is new, else the id of what it created.
 
         Raises KeyInFlightError or KeyReusedError.
         """
+        left = key in self._left
+        self._left.discard(key)
+        try:
+            row = self._reserved(key, fingerprint, left)
+        except PASSING:
+            if left:
+                self._left.add(key)
+            raise
+        if row is None:
+            return None
+        if row["fingerprint"] != fingerprint:
+            raise KeyReusedError
+        if row["resource"] is None:
+            raise KeyInFlightError
+        return str(row["resource"])
+
+    def _reserved(self, key: str, fingerprint: str, left: bool) -> RowMapping | None:
+        """The row of a key, or `None` when it is reserved now; one that was left is new."""
         with self._writing.begin() as connection:
-            old = t.idempotency.c.created_at < clock.now() - self._key_lifetime_s
+            made, now = t.idempotency.c.created_at, clock.now()
+            unanswered = made < now - ANSWERING_SECONDS
+            unfinished = and_(t.idempotency.c.resource.is_(None), true() if left else unanswered)
+            old = or_(made < now - self._key_lifetime_s, unfinished)
             connection.execute(delete(t.idempotency).where(t.idempotency.c.key == key, old))
             found = connection.execute(
                 select(t.idempotency).where(t.idempotency.c.key == key)
@@ -102,25 +144,25 @@ class Admission:
             row = found.first()
             if row is None:
                 connection.execute(
-                    insert(t.idempotency).values(
-                        key=key, fingerprint=fingerprint, created_at=clock.now()
-                    )
+                    insert(t.idempotency).values(key=key, fingerprint=fingerprint, created_at=now)
                 )
-                return None
-        if row["fingerprint"] != fingerprint:
-            raise KeyReusedError
-        if row["resource"] is None:
-            raise KeyInFlightError
-        return str(row["resource"])
+        return row
 
     def release(self, key: str) -> None:
-        """Give a reserved key back: its request created nothing."""
-        with self._writing.begin() as connection:
-            connection.execute(
-                delete(t.idempotency).where(
-                    t.idempotency.c.key == key, t.idempotency.c.resource.is_(None)
+        """Give a reserved key back: its request created nothing.
+
+        When the database cannot be written, the next request with it is as the first.
+        """
+        try:
+            with self._writing.begin() as connection:
+                connection.execute(
+                    delete(t.idempotency).where(
+                        t.idempotency.c.key == key, t.idempotency.c.resource.is_(None)
+                    )
                 )
-            )
+        except PASSING as error:
+            log.error("an Idempotency-Key is given back later: %s", cause_of(error))
+            self._left.add(key)
 
     def bind(self, key: str | None, resource: str) -> None:
         """Remember what the request with a reserved key created."""
@@ -196,10 +238,16 @@ class Admission:
     ) -> bool:
         """Queue further evaluations of a study that runs, like its first; False: it does not.
 
-        They are counted from `first_number`; False, too, when another service has queued them.
-        `best` is its best evaluation so far. Raises QueueFullError.
+        They are counted from `first_number`; False, too, when another service has queued them, and
+        when its batch was stopped meanwhile: they would wait for ever. `best` is its best
+        evaluation so far. Raises QueueFullError.
         """
-        running = (t.studies.c.batch_id == batch_id, t.studies.c.state == "running")
+        going_on = (t.batches.c.id == batch_id, t.batches.c.stop_reason.is_(None))
+        running = (
+            t.studies.c.batch_id == batch_id,
+            t.studies.c.state == "running",
+            select(t.batches.c.seq).where(*going_on).exists(),
+        )
         like = select(t.runs).where(t.runs.c.batch_id == batch_id, t.runs.c.number == 0)
         count = select(func.count()).where(t.runs.c.batch_id == batch_id)
         with self._writing.begin() as connection:

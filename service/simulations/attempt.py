@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
 from cardan.service import clock, metrics, tracing
 from cardan.service.processes.worker import Worker, WorkerLostError
@@ -18,6 +18,7 @@ from cardan.service.recordings.folder import remove_folder
 from cardan.service.recordings.results import ResultsError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.claims import Claim
+from cardan.service.simulations.faults import PASSING, cause_of
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import TERMINAL, RunEvent, RunState
 
@@ -56,6 +57,8 @@ class Attempt:
         self._first = self._began = self._heard = self._renewed = self._published = now
         self._stops: dict[int, tuple[RunEvent, float]] = {}
         self._fenced: set[str] = set()
+        self._untold: m.Started | None = None
+        self._storing = False
         self._spans = {claim.run_id: _span_of(claim) for claim in claims}
         self._working = tracing.Span()
 
@@ -121,11 +124,14 @@ class Attempt:
                 self._mark_started(message)
             elif isinstance(message, m.Progress):
                 self._note(message, now)
+            elif isinstance(message, m.Storing):
+                self._storing = True
             self._watch(now)
 
     def _begin(self) -> None:
         """The next run is being worked on."""
         self._began = clock.monotonic()
+        self._storing = False
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
         ids = {"run": self._present.run_id, "worker": self._worker.pid}
@@ -136,7 +142,6 @@ class Attempt:
 
     def _take(self, done: m.Done) -> None:
         claim = self._claims[done.number]
-        self._dispatcher.live.pop(claim.run_id, None)
         outcome = Outcome(
             event=RunEvent(done.event),
             step=done.step,
@@ -147,7 +152,9 @@ class Attempt:
         )
         metrics.note_end(done.event, done.real_time_factor, done.summary)
         self._working.end(_fault_of(outcome))
+        # still live: a member of a cluster that uploads a recording is not idle
         self._ended.append((claim, self._kept(claim, outcome)))
+        self._dispatcher.live.pop(claim.run_id, None)
         self._n_ended = done.number + 1
         if self._n_ended < len(self._claims):
             self._begin()
@@ -176,16 +183,35 @@ class Attempt:
                 self._renew(clock.monotonic())
             keeping.result()
 
-    def _discard(self, name: str) -> None:
+    def _discard(self, claim: Claim) -> None:
+        """Remove the recording of an attempt that was fenced.
+
+        It was not when the database did commit its end, and the connection broke before it said so.
+        """
         try:
-            self._options.results.discard(name)
-        except ResultsError as error:
-            # nothing refers to it: it goes when the service starts again
+            if not self._queue.refers_to(claim.run_id, claim.folder):
+                self._options.results.discard(claim.folder)
+        except (ResultsError, SQLAlchemyError) as error:
+            # if nothing refers to it, it goes when the service starts again
             log.error("a recording was not removed: %s", error)
 
     def _mark_started(self, started: m.Started) -> None:
         metrics.CLAIM_TO_START.observe(clock.monotonic() - self._first)
-        if not self._queue.started(self._present, started.total_steps, started.step):
+        self._untold = started
+        self._tell_start()
+
+    def _tell_start(self) -> None:
+        """Write into its row that the present run has started, once the database takes it."""
+        started = self._untold
+        if started is None or started.number < self._n_ended:
+            return
+        try:
+            held = self._queue.started(self._present, started.total_steps, started.step)
+        except PASSING as error:
+            log.error("the start of %s is not told yet: %s", self._present.run_id, cause_of(error))
+            return
+        self._untold = None
+        if not held:
             self._fenced.add(self._present.run_id)
 
     def _note(self, message: m.Progress, now: float) -> None:
@@ -202,7 +228,9 @@ class Attempt:
         stop = self._stops.get(self._n_ended)
         timeout_s = self._present.timeout_s
         if stop is not None:
-            if now - max(stop[1], self._began) > self._options.stop_grace_s:
+            # it has stopped when it stores what it has; a service that ends does not wait for that
+            stopped = self._storing and stop[0] != RunEvent.RELEASED
+            if not stopped and now - max(stop[1], self._began) > self._options.stop_grace_s:
                 raise WorkerLostError("it did not stop when told")
         elif self._dispatcher.stopping.is_set():
             self._stop_all(RunEvent.RELEASED, now)
@@ -211,6 +239,7 @@ class Attempt:
         wanted = self._dispatcher.take_requests(self._spans)
         if wanted or now - self._renewed >= self._options.renew_s:
             self._renewed = now
+            self._tell_start()
             self._commit()
             self._renew(now)
 
@@ -220,8 +249,8 @@ class Attempt:
         unfinished = self._claims[self._n_ended :]
         try:
             states = self._queue.renew_all(unfinished, progress)
-        except OperationalError as error:
-            log.error("the lease of %s was not renewed: %s", self._present.run_id, error.orig)
+        except PASSING as error:
+            log.error("the lease of %s was not renewed: %s", self._present.run_id, cause_of(error))
             return
         for number, claim in enumerate(unfinished, self._n_ended):
             state = states.get(claim.run_id)
@@ -280,8 +309,8 @@ class Attempt:
             try:
                 states = self._queue.finish_all(ends)
                 break
-            except OperationalError as error:
-                log.error("ends of %d runs are not committed yet: %s", len(ends), error.orig)
+            except PASSING as error:
+                log.error("ends of %d runs are not committed yet: %s", len(ends), cause_of(error))
                 if not wait:
                     return
                 if self._dispatcher.stopping.wait(1.0):
@@ -293,7 +322,7 @@ class Attempt:
             if outcome.result is None:
                 remove_folder(self._options.results.root / claim.folder)
             elif state in (None, RunState.QUEUED):
-                self._discard(claim.folder)
+                self._discard(claim)
             if state in TERMINAL:
                 kept = self._options.checkpoints.of(claim.run_id, claim.attempt)
                 shutil.rmtree(kept.path, ignore_errors=True)

@@ -1,6 +1,6 @@
 """Read access to the queue: runs, batches, events, pages."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select
@@ -152,21 +152,13 @@ class Catalog:
             found = {str(state): int(count) for state, count in connection.execute(query)}
         return {state.value: found.get(state.value, 0) for state in RunState}
 
-    def results_of(self, batch_id: str) -> Sequence[str]:
-        """Names of the recordings of a batch."""
-        had = select(t.runs.c.result).where(
-            t.runs.c.batch_id == batch_id, t.runs.c.result.is_not(None)
-        )
-        with self._engine.connect() as connection:
-            return connection.execute(had).scalars().all()
-
-    def ended_simulations(self, before: float) -> list[tuple[str, str | None]]:
-        """Simulations without a batch that ended before a time [s]: id and recording."""
-        query = select(t.runs.c.id, t.runs.c.result).where(
+    def ended_simulations(self, before: float) -> list[str]:
+        """Simulations without a batch that ended before a time [s]."""
+        query = select(t.runs.c.id).where(
             t.runs.c.batch_id.is_(None), t.runs.c.finished_at < before
         )
         with self._engine.connect() as connection:
-            return [(run_id, result) for run_id, result in connection.execute(query)]
+            return list(connection.execute(query).scalars())
 
     def ended_batches(self, before: float) -> list[str]:
         """Batches whose runs all ended before a time [s]; not those of studies."""
@@ -226,29 +218,48 @@ class Catalog:
                 for seq, data, number, run_id in connection.execute(query)
             ]
 
-    def remove_run(self, run_id: str) -> bool:
-        """Delete an ended run; return False if it has not ended (or does not exist)."""
+    def remove_run(self, run_id: str) -> list[str] | None:
+        """Delete an ended run; the recording it had, `None`: it has not ended or does not exist."""
         ended = t.runs.c.state.in_(list(TERMINAL))
         with self._engine.execution_options(writes=True).begin() as connection:
-            gone = connection.execute(delete(t.runs).where(t.runs.c.id == run_id, ended))
-            _remove_unused_scenes(connection)
-        return bool(gone.rowcount)
+            gone = _delete_runs(connection, t.runs.c.id == run_id, ended)
+            _remove_unused(connection, {row["scene_hash"] for row in gone})
+        return _recordings(gone) if gone else None
 
-    def remove_batch(self, batch_id: str) -> bool:
-        """Delete a batch and its runs; False while one has not ended (or it is gone)."""
+    def remove_batch(self, batch_id: str, *, with_study: bool = False) -> list[str] | None:
+        """Delete a batch with its runs, or all of a study; the recordings they had.
+
+        `None` while one has not ended (or it is gone).
+        """
         with self._engine.execution_options(writes=True).begin() as connection:
             counts = count_states(connection, batch_id)
             if any(state not in TERMINAL for state in counts):
-                return False
-            connection.execute(delete(t.runs).where(t.runs.c.batch_id == batch_id))
-            gone = connection.execute(delete(t.batches).where(t.batches.c.id == batch_id))
-            _remove_unused_scenes(connection)
-        return bool(gone.rowcount)
+                return None
+            if with_study:
+                connection.execute(delete(t.studies).where(t.studies.c.batch_id == batch_id))
+            runs = _delete_runs(connection, t.runs.c.batch_id == batch_id)
+            batch = delete(t.batches).where(t.batches.c.id == batch_id)
+            gone = connection.execute(batch.returning(t.batches.c.scene_hash)).scalars().all()
+            _remove_unused(connection, {*gone, *(row["scene_hash"] for row in runs)})
+        return _recordings(runs) if gone else None
 
 
-def _remove_unused_scenes(connection: Connection) -> None:
-    used = or_(
-        t.scenes.c.hash.in_(select(t.runs.c.scene_hash)),
-        t.scenes.c.hash.in_(select(t.batches.c.scene_hash)),
-    )
-    connection.execute(delete(t.scenes).where(~used))
+def _delete_runs(connection: Connection, *conditions: Any) -> Sequence[Row]:
+    """Delete runs; the recordings and scenes that their rows referred to at that moment."""
+    statement = delete(t.runs).where(*conditions)
+    told = statement.returning(t.runs.c.result, t.runs.c.scene_hash)
+    return connection.execute(told).mappings().all()
+
+
+def _recordings(rows: Sequence[Row]) -> list[str]:
+    return [row["result"] for row in rows if row["result"] is not None]
+
+
+def _remove_unused(connection: Connection, hashes: Collection[str]) -> None:
+    """Delete those of these scenes that nothing refers to any more."""
+    uses = [
+        select(table.c.seq).where(table.c.scene_hash == t.scenes.c.hash).exists()
+        for table in (t.runs, t.batches)
+    ]
+    unused = [~use for use in uses]
+    connection.execute(delete(t.scenes).where(t.scenes.c.hash.in_(hashes), *unused))

@@ -12,7 +12,7 @@ import io
 import json
 import shutil
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,7 @@ class CheckpointFolder:
 
     @property
     def progressed(self) -> bool:
-        """Whether the attempt has made a checkpoint of its own."""
+        """Whether the attempt has made a checkpoint of its own, as far as its files tell."""
         step = self.step()
         if step is None:
             return False
@@ -108,6 +108,9 @@ class CheckpointFolder:
             began = int((self.path / BEGAN).read_bytes())
         except FileNotFoundError:
             began = 0
+        except (OSError, ValueError):
+            # a power cut may leave it empty
+            return False
         return step > began
 
     def _read_part(self, number: int) -> Rows:
@@ -126,18 +129,16 @@ class Checkpoints:
         """The checkpoint of an attempt."""
         return CheckpointFolder(self._root / f"{run_id}-{attempt}")
 
-    def remove(self, run_id: str) -> None:
-        """Forget the checkpoints of a run that has ended."""
-        for path in self._root.glob(f"{run_id}-*"):
-            shutil.rmtree(path, ignore_errors=True)
+    def sweep(self, unfinished: Callable[[], Collection[str]]) -> Sequence[str]:
+        """Forget those of all runs but the unfinished ones; names of what was removed.
 
-    def sweep(self, unfinished: Collection[str]) -> Sequence[str]:
-        """Forget those of all runs but the unfinished ones; names of what was removed."""
-        if not self._root.is_dir():
+        Runs may begin meanwhile: which are unfinished is asked when it is known what there is.
+        """
+        found = list(self._root.iterdir()) if self._root.is_dir() else []
+        if not found:
             return []
-        gone = [
-            path for path in self._root.iterdir() if path.name.rpartition("-")[0] not in unfinished
-        ]
+        kept = unfinished()
+        gone = [path for path in found if path.name.rpartition("-")[0] not in kept]
         for path in gone:
             shutil.rmtree(path, ignore_errors=True)
         return sorted(path.name for path in gone)

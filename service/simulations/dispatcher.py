@@ -11,8 +11,6 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy.exc import OperationalError
-
 from cardan.service import clock
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
@@ -21,6 +19,7 @@ from cardan.service.recordings.results import Results
 from cardan.service.simulations.attempt import Attempt, Live
 from cardan.service.simulations.checkpoints import Checkpoints
 from cardan.service.simulations.claims import Claim
+from cardan.service.simulations.faults import PASSING, cause_of
 from cardan.service.simulations.pace import Pace
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.replays import Replays
@@ -159,8 +158,8 @@ class WorkerSlot:
             log.debug("a slot ends before its worker has started")
         elif isinstance(error, WorkerLostError):
             log.error("no worker: %s; next try in %.1f s", error, pause)
-        elif isinstance(error, OperationalError):
-            log.error("the queue cannot be used: %s; next try in %.1f s", error.orig, pause)
+        elif isinstance(error, PASSING):
+            log.error("the queue cannot be used: %s; next try in %.1f s", cause_of(error), pause)
         else:
             log.error("a slot failed; next try in %.1f s", pause, exc_info=error)
 
@@ -176,7 +175,7 @@ class WorkerSlot:
                 self._options.ready_s,
                 self._dispatcher.stopping.is_set,
             )
-        self._queue.recover(everything=False, service=self._dispatcher.service)
+        self._queue.recover(everything=False, slot=self._owner)
         replay = self._dispatcher.replays.next()
         if replay is not None:
             replay.answer(worker, self._options.silence_s)

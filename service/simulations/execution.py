@@ -74,9 +74,6 @@ class Execution:
             return []
         from cardan.service.simulations.together import Together, W
 
-        self._variants_of(order.document)
-        if self._together is None:
-            self._together = Together(order.document, self._limits)
         self._number, self._step, self._first_step, self._dt = number, 0, 0, 0.0
         self._began = time.perf_counter()
 
@@ -86,7 +83,18 @@ class Execution:
             self._progress(step, 0)
             return any(self._reason(number + k) is not None for k in range(len(items)))
 
-        found = self._together.run(items, should_stop)
+        try:
+            self._variants_of(order.document)
+            if self._together is None:
+                self._together = Together(order.document, self._limits)
+            found = self._together.run(items, should_stop)
+        except (BrokenPipeError, EOFError):
+            raise
+        except Exception as error:
+            # there may be memory for one of them; a process that ends costs the first a loss
+            log.warning("runs are computed one by one: %s: %s", type(error).__name__, error)
+            self._variants = self._together = None
+            return []
         self._share_s = (time.perf_counter() - self._began) / max(len(found), 1)
         return found
 
@@ -214,6 +222,7 @@ class Execution:
         from cardan.service.recordings.engine_tables import recording_of
         from cardan.service.recordings.folder import write_folder
 
+        self._channel.send(m.Storing(self._number))
         write_folder(recording_of(scene, summary["scene_hash"], columns, summary), folder)
 
     def _judge(self, summary: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:

@@ -3,6 +3,7 @@
 from sqlalchemy import Connection, select, update
 
 from cardan.service import clock
+from cardan.service.simulations import locking
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.rows import cancelled_error, count_states, failure_codes
 from cardan.service.simulations.states import FailureRule, RunState
@@ -25,7 +26,9 @@ def apply_failure_rule(connection: Connection, batch_id: str) -> list[tuple[str,
         reason = f"The batch was stopped: {broken}."
         connection.execute(update(t.batches).where(of_batch).values(stop_reason=reason))
     waiting = (t.runs.c.batch_id == batch_id, t.runs.c.state == RunState.QUEUED)
-    found = connection.execute(select(t.runs.c.id, t.runs.c.attempt).where(*waiting)).all()
+    # held: one that is being claimed at this moment is not cancelled
+    queued = locking.held(select(t.runs.c.id, t.runs.c.attempt).where(*waiting))
+    found = connection.execute(queued).all()
     connection.execute(
         update(t.runs)
         .where(*waiting)

@@ -63,6 +63,13 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Storing:
+    """A run of the order has stopped, and its recording is being written."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Done:
     """How a run of the order ended (a `RunEvent`), and what it left."""
 

@@ -22,11 +22,12 @@ from cardan.service.simulations.rows import (
     cancelled_error,
     close_attempts,
     event_of,
+    first_of_owners,
     lapsed_runs,
-    last_values,
     next_run,
     note,
     run_row,
+    values_at_end,
     worker_lost_error,
     write_runs,
 )
@@ -155,17 +156,23 @@ class Queue:
         return state
 
     def cancel_batch(self, batch_id: str, reason: str) -> bool:
-        """Start no further run of the batch and cancel running ones; return False if unknown."""
+        """Start no further run of the batch and cancel running ones; False if nothing is open."""
+        of_batch = t.runs.c.batch_id == batch_id
+        open_ = (of_batch, ~t.runs.c.state.in_(TERMINAL))
+        # a search may add runs
+        searched = (t.studies.c.batch_id == batch_id, t.studies.c.finished_at.is_(None))
+        going_on = or_(
+            select(t.runs.c.seq).where(*open_).exists(),
+            select(t.studies.c.seq).where(*searched).exists(),
+        )
         with self._writing.begin() as connection:
-            known = connection.execute(
+            stopped = connection.execute(
                 update(t.batches)
-                .where(t.batches.c.id == batch_id)
+                .where(t.batches.c.id == batch_id, going_on)
                 .values(stop_reason=func.coalesce(t.batches.c.stop_reason, reason))
             )
-            if known.rowcount == 0:
+            if stopped.rowcount == 0:
                 return False
-            of_batch = t.runs.c.batch_id == batch_id
-            open_ = (of_batch, ~t.runs.c.state.in_(TERMINAL))
             connection.execute(locking.held(select(t.runs.c.seq).where(*open_))).all()
             waiting = (of_batch, t.runs.c.state == RunState.QUEUED)
             queued = connection.execute(select(t.runs.c.id, t.runs.c.attempt).where(*waiting)).all()
@@ -196,8 +203,8 @@ class Queue:
             )
             if known.rowcount == 0:
                 return None
-            had = select(t.runs.c.result).where(*chosen, t.runs.c.result.is_not(None))
-            results = [str(name) for name in connection.execute(had).scalars()]
+            had = select(t.runs.c.id, t.runs.c.attempt, t.runs.c.result).where(*chosen)
+            runs = connection.execute(had).all()
             connection.execute(
                 update(t.runs)
                 .where(*chosen)
@@ -212,42 +219,55 @@ class Queue:
                     real_time_factor=None,
                 )
             )
-        self.wake.set()
+            note(connection, [event_of(i, RunState.QUEUED, attempt=n) for i, n, _ in runs])
+        self._tell_all([(run_id, None) for run_id, _, _ in runs])
         self.changed(batch_id)
-        return results
+        return [result for _, _, result in runs if result is not None]
 
-    def recover(self, *, everything: bool, service: str = "") -> list[str]:
+    def recover(self, *, everything: bool, slot: str = "") -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease.
 
-        Owners `service/...` are there: a clock may be set, and a machine may have stood still.
+        Other slots of the service of a `slot` (SERVICE/NUMBER) are there: a clock may be set, and a
+        machine may have stood still. The slot itself holds nothing when it asks: what is its own
+        was left when the database failed, or did not say that it had committed a claim.
         """
         lost_ones = active_runs() if everything else lapsed_runs()
-        error = worker_lost_error("the service stopped")
         with self._reading.connect() as connection:
-            moment: dict[str, Any] = {}
+            whose: dict[str, Any] = {}
             if not everything:
-                moment = {"moment": locking.now(connection), "like": f"{service}/%"}
-            found = connection.execute(lost_ones, moment).mappings().all()
+                others = f"{slot.partition('/')[0]}/%"
+                whose = {"moment": locking.now(connection), "others": others, "own": slot}
+            found = connection.execute(lost_ones, whose).mappings().all()
             if not found:
                 return []
         with self._working.begin() as connection:
             locking.lock_batches(connection, [row["batch_id"] for row in found])
-            rows = connection.execute(locking.free(lost_ones), moment).mappings().all()
-            lost = [
-                Outcome(RunEvent.WORKER_LOST, error=error, progressed=self._progressed(*of_row))
-                for of_row in ((row["id"], row["attempt"]) for row in rows)
-            ]
-            states = self._end_all(connection, list(zip(rows, lost, strict=True)))
+            rows = connection.execute(locking.free(lost_ones), whose).mappings().all()
+            begun, back = first_of_owners(rows), Outcome(RunEvent.RELEASED)
+            ends = [(row, self._loss_of(row, slot) if row["id"] in begun else back) for row in rows]
+            states = self._end_all(connection, ends)
         self._tell_all([(row["id"], row["batch_id"]) for row in rows])
         ids = [row["id"] for row in rows]
         self._signal([(run_id, None) for run_id in states.keys() - set(ids)])
         return ids
+
+    def _loss_of(self, row: RowMapping, slot: str) -> Outcome:
+        """How an attempt ended that somebody left, perhaps the slot that finds it."""
+        how = "its end was not stored" if row["owner"] == slot else "the service stopped"
+        progressed = self._progressed(row["id"], row["attempt"])
+        return Outcome(RunEvent.WORKER_LOST, error=worker_lost_error(how), progressed=progressed)
 
     def referenced_results(self) -> frozenset[str]:
         """The names of all results that rows refer to."""
         with self._reading.connect() as connection:
             found = connection.execute(select(t.runs.c.result).where(t.runs.c.result.is_not(None)))
             return frozenset(found.scalars())
+
+    def refers_to(self, run_id: str, result: str) -> bool:
+        """Whether the row of a run refers to a result."""
+        query = select(t.runs.c.seq).where(t.runs.c.id == run_id, t.runs.c.result == result)
+        with self._reading.connect() as connection:
+            return connection.execute(query).first() is not None
 
     def unfinished(self) -> frozenset[str]:
         """Ids of all runs that have not ended."""
@@ -297,7 +317,7 @@ class Queue:
             states[row["id"]] = state or before
             if state is None:
                 continue
-            values = self._values_at_end(row, state, outcome)
+            values = values_at_end(row, state, outcome)
             changes.append((row, values))
             closed.append((row, outcome))
             story.append(event_of(row["id"], state, attempt=row["attempt"], error=values["error"]))
@@ -312,21 +332,6 @@ class Queue:
                 story.append(event_of(run_id, RunState.CANCELLED, attempt=attempt))
         note(connection, story)
         return states
-
-    @staticmethod
-    def _values_at_end(row: RowMapping, state: RunState, outcome: Outcome) -> dict[str, Any]:
-        values: dict[str, Any] = {
-            "state": state,
-            "owner": None,
-            "lease_until": None,
-            "losses": row["losses"] + (outcome.event is RunEvent.WORKER_LOST),
-        }
-        if outcome.progressed:
-            values["losses"] = 0
-        if state is not RunState.QUEUED:
-            return values | last_values(state, outcome, row)
-        kept = ("finished_at", "summary", "error", "result")
-        return values | {"step": 0, "real_time_factor": None} | {name: row[name] for name in kept}
 
     def _cancel_row(self, connection: Connection, row: RowMapping) -> RunState:
         before = RunState(row["state"])

@@ -1,16 +1,22 @@
 """Replays: recordings of runs that ended without one, made by running them again.
 
 The same scene has the same bits on the same engine; the hash of the final state is compared with
-that of the run, so that a recording is never that of another motion.
+that of the run, so that a recording is never that of another motion. It is kept whether or not
+somebody still waits for it: who asks later finds it.
 """
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from cardan.service import clock
 from cardan.service.processes.worker import Worker, WorkerLostError
+from cardan.service.recordings.folder import remove_folder
 from cardan.service.simulations import messages as m
 
 LISTEN_SECONDS = 0.2
@@ -22,35 +28,43 @@ class ReplayError(Exception):
 
 @dataclass
 class Replay:
-    """One recording to make in `folder`."""
+    """One recording to make; `keep` gives it to its run, or raises ReplayError."""
 
     item: m.RunItem
     document: str
     state_hash: str | None
     of_batch: bool
+    keep: Callable[[], None]
     future: "Future[None]" = field(default_factory=Future)
 
     def answer(self, worker: Worker, silence_s: float) -> None:
-        """Run it on a worker; the future ends with a result or with ReplayError."""
+        """Run it on a worker; the future ends with a result, or an error such as ReplayError."""
         try:
-            done = self._run(worker, silence_s)
+            self._check(self._run(worker, silence_s))
+            self.keep()
         except WorkerLostError as error:
             worker.kill()
-            self.future.set_exception(ReplayError(f"its worker was lost: {error}"))
-            return
+            self._fail(ReplayError(f"its worker was lost: {error}"))
+        except (ReplayError, SQLAlchemyError) as error:
+            self._fail(error)
         except BaseException as error:
             worker.kill()
-            self.future.set_exception(ReplayError(type(error).__name__))
+            self._fail(ReplayError(type(error).__name__))
             raise
-        found = (done.summary or {}).get("state_hash") if done is not None else None
-        if done is None or not done.stored:
-            said = (done.error or {}).get("message") if done is not None else "it was not begun"
-            self.future.set_exception(ReplayError(str(said)))
-        elif found != self.state_hash:
-            told = "it ends in another state now; another engine computed it"
-            self.future.set_exception(ReplayError(told))
         else:
             self.future.set_result(None)
+
+    def _fail(self, error: Exception) -> None:
+        remove_folder(Path(self.item.folder))
+        self.future.set_exception(error)
+
+    def _check(self, done: m.Done | None) -> None:
+        """Raise ReplayError when there is no recording, or one of another motion."""
+        if done is None or not done.stored:
+            said = (done.error or {}).get("message") if done is not None else "it was not begun"
+            raise ReplayError(str(said))
+        if (done.summary or {}).get("state_hash") != self.state_hash:
+            raise ReplayError("it ends in another state now; another engine computed it")
 
     def _run(self, worker: Worker, silence_s: float) -> m.Done | None:
         worker.send(m.RunOrder(self.document, (self.item,), of_batch=self.of_batch))

@@ -2,12 +2,13 @@
 
 By default everything is kept. Beyond the age an ended simulation or batch is deleted as a whole, as
 by its owner. Beyond the bytes the oldest recordings go, and nothing else: rows and summaries stay,
-and a trajectory that is asked for is simulated again, with the same bits.
+and a trajectory that is asked for is simulated again, with the same bits. Checkpoints of ended runs
+always go: whoever ends in the queue has no worker that would remove them.
 """
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from cardan.service import clock
@@ -42,16 +43,19 @@ class Retention:
         sizes: RecordingSizes,
         keep: Keep,
         discard: Callable[[str], None],
-        remove_others: Callable[[float], list[str]] = lambda _before: [],
+        remove_others: Callable[[float], Iterable[str]] = lambda _before: [],
         remove_scenes: Callable[[float], int] = lambda _before: 0,
+        remove_checkpoints: Callable[[], Sequence[str]] = list,
     ) -> None:
         """`discard` removes a recording by its name.
 
         `remove_others` deletes what else ended before a time [s]; names of the recordings it had.
         `remove_scenes` deletes the stored scenes that were not used since a time [s]; how many.
+        `remove_checkpoints` deletes those of ended runs; their names.
         """
         self._remove_others = remove_others
         self._remove_scenes = remove_scenes
+        self._remove_checkpoints = remove_checkpoints
         self._queue = queue
         self._catalog = catalog
         self._sizes = sizes
@@ -61,9 +65,8 @@ class Retention:
         self._thread = threading.Thread(target=self._work, name="retention", daemon=True)
 
     def start(self) -> None:
-        """Begin, if there is a limit."""
-        if self._keep != Keep():
-            self._thread.start()
+        """Begin."""
+        self._thread.start()
 
     def stop(self) -> None:
         """End; returns when nothing is removed any more."""
@@ -82,6 +85,7 @@ class Retention:
             scenes = self._remove_scenes(clock.now() - self._keep.unused_scene_s)
             if scenes:
                 log.info("retention: %d stored scenes removed", scenes)
+        self._remove_checkpoints()
         return removed
 
     def _work(self) -> None:
@@ -96,17 +100,20 @@ class Retention:
             self._stopping.wait(PERIOD_SECONDS)
 
     def _remove_aged(self, before: float) -> int:
-        results = self._remove_others(before)
-        for run_id, result in self._catalog.ended_simulations(before):
-            if self._catalog.remove_run(run_id) and result:
-                results.append(result)
+        removed = self._discard_all(self._remove_others(before))
+        for run_id in self._catalog.ended_simulations(before):
+            removed += self._discard_all(self._catalog.remove_run(run_id) or ())
         for batch_id in self._catalog.ended_batches(before):
-            had = self._catalog.results_of(batch_id)
-            if self._catalog.remove_batch(batch_id):
-                results.extend(had)
-        for result in results:
-            self._discard(result)
-        return len(results)
+            removed += self._discard_all(self._catalog.remove_batch(batch_id) or ())
+        return removed
+
+    def _discard_all(self, names: Iterable[str]) -> int:
+        """Remove recordings at once: after an error later on nobody would know of them."""
+        removed = 0
+        for name in names:
+            self._discard(name)
+            removed += 1
+        return removed
 
     def _remove_large(self, most: int) -> int:
         """Remove recordings that can be made again, those of the runs that ended first, first."""
@@ -116,8 +123,11 @@ class Retention:
         for run_id, name, repeatable in stored:
             if total <= most:
                 break
-            if repeatable and self._queue.forget_result(run_id, name):
-                total -= self._sizes.of(name)
+            if not repeatable:
+                continue
+            total -= self._sizes.of(name)
+            # else another service has removed it meanwhile
+            if self._queue.forget_result(run_id, name):
                 self._discard(name)
                 removed += 1
         return removed

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Select,
     String,
     Table,
+    and_,
     bindparam,
     func,
     insert,
@@ -124,6 +125,22 @@ def last_values(state: RunState, outcome: Outcome, row: RowMapping) -> dict[str,
     }
 
 
+def values_at_end(row: RowMapping, state: RunState, outcome: Outcome) -> dict[str, Any]:
+    """What is written into the row of a run whose attempt has ended."""
+    values: dict[str, Any] = {
+        "state": state,
+        "owner": None,
+        "lease_until": None,
+        "losses": row["losses"] + (outcome.event is RunEvent.WORKER_LOST),
+    }
+    if outcome.progressed:
+        values["losses"] = 0
+    if state is not RunState.QUEUED:
+        return values | last_values(state, outcome, row)
+    kept = ("finished_at", "summary", "error", "result")
+    return values | {"step": 0, "real_time_factor": None} | {name: row[name] for name in kept}
+
+
 def count_workers(connection: Connection, batch_id: str) -> int:
     """Number of workers that hold runs of a batch."""
     return int(connection.execute(_workers_of(batch_id)).scalar_one())
@@ -172,18 +189,32 @@ def next_free_run() -> Select[Any]:
 
 @functools.cache
 def lapsed_runs() -> Select[Any]:
-    """The query for runs whose lease ended before `moment` [s since 1970], and whose owner is not
-    `like` a pattern of names; made once."""
-    return active_runs().where(
+    """The query for runs whose lease ended before `moment` [s since 1970], but of owners like
+    `others`, and for all of the owner `own`; made once."""
+    lapsed = and_(
         t.runs.c.lease_until < bindparam("moment", type_=Float),
-        t.runs.c.owner.not_like(bindparam("like", type_=String)),
+        t.runs.c.owner.not_like(bindparam("others", type_=String)),
     )
+    return active_runs().where(or_(lapsed, t.runs.c.owner == bindparam("own", type_=String)))
 
 
 @functools.cache
 def active_runs() -> Select[Any]:
     """The query for runs that somebody holds; made once."""
     return select(t.runs).where(t.runs.c.state.in_(list(ACTIVE)))
+
+
+def first_of_owners(rows: Sequence[RowMapping]) -> set[str]:
+    """The runs that were being computed: of the group of an owner one, the others were not begun.
+
+    Runs of a group are computed in their order, and their ends committed at least every second.
+    """
+    first: dict[str, RowMapping] = {}
+    for row in rows:
+        known = first.setdefault(row["owner"], row)
+        if row["seq"] < known["seq"]:
+            first[row["owner"]] = row
+    return {row["id"] for row in first.values()}
 
 
 def next_of_batch(batch_id: str, after: int, most: int) -> Select[Any]:

@@ -57,7 +57,7 @@ batches = Table(
     Column("seq", WHOLE, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("name", Title),
-    Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
+    Column("scene_hash", ForeignKey("scenes.hash"), nullable=False, index=True),
     Column("parameters", JSON, nullable=False),  # pointers that vary, in order
     Column("metrics", JSON, nullable=False),
     Column("max_parallel", WHOLE),
@@ -79,7 +79,7 @@ runs = Table(
     Column("batch_id", ForeignKey("batches.id")),
     Column("number", WHOLE, nullable=False),  # place within the batch, from 0
     Column("name", Title),
-    Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
+    Column("scene_hash", ForeignKey("scenes.hash"), nullable=False, index=True),
     Column("overrides", JSON, nullable=False),
     Column("timeout_s", Float),
     Column("state", String, nullable=False),

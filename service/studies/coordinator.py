@@ -9,13 +9,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy.exc import OperationalError
-
 from cardan.service.compute.messages import Searched, SearchOrder
 from cardan.service.compute.pool import ComputePool
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.simulations.admission import Admission
 from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.faults import PASSING, cause_of
 from cardan.service.simulations.queue import Queue
 from cardan.service.studies.rows import Row, StudyRows
 
@@ -23,7 +22,14 @@ log = logging.getLogger("cardan.studies")
 
 IDLE_SECONDS = 1.0
 # refusals that pass
-LATER = (ErrorCode.QUEUE_FULL, ErrorCode.ENGINE_NOT_READY, ErrorCode.WORKER_LOST)
+LATER = (
+    ErrorCode.QUEUE_FULL,
+    ErrorCode.ENGINE_NOT_READY,
+    ErrorCode.WARMING_UP,
+    ErrorCode.WORKER_LOST,
+)
+# the machine may have stood still, or had other work
+MOST_LATE = 3
 
 
 class Studies:
@@ -45,7 +51,10 @@ class Studies:
         self._admission = admission
         self._pool = pool
         self._has_space = has_space
-        self._counts: dict[str, tuple[int, int, int]] = {}
+        # what was told of each: its state, and counts of its runs
+        self._told: dict[str, tuple[Any, ...]] = {}
+        # how often in a row the search of each took too long
+        self._late: dict[str, int] = {}
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="studies", daemon=True)
@@ -70,8 +79,11 @@ class Studies:
             try:
                 for row in self.rows.open():
                     self._look_at(row)
-            except OperationalError as error:
-                log.error("studies cannot be read: %s", error.orig)
+            except PASSING as error:
+                log.error("studies cannot be read: %s", cause_of(error))
+            except Exception as error:
+                # all studies would stand still from now on if the thread ended
+                log.error("studies are looked at again", exc_info=error)
             self._wake.wait(IDLE_SECONDS)
             self._wake.clear()
 
@@ -79,16 +91,24 @@ class Studies:
         """Do what is due for one study; an error of it is not one of the others."""
         try:
             self._carry_on(row)
+            self._late.pop(row["id"], None)
         except ServiceError as error:
-            if error.code in LATER or self._stopping.is_set():
+            if self._passes(row["id"], error.code) or self._stopping.is_set():
                 log.info("study %s waits: %s", row["id"], error)
                 return
             self._end(row, "failed", error=_error(error.code, error.detail))
-        except OperationalError as error:
-            log.error("study %s cannot be written: %s", row["id"], error.orig)
+        except PASSING as error:
+            log.error("study %s cannot be written: %s", row["id"], cause_of(error))
         except Exception as error:
             log.exception("study %s failed", row["id"])
             self._end(row, "failed", error=_error("internal_error", type(error).__name__))
+
+    def _passes(self, study_id: str, code: ErrorCode) -> bool:
+        """Whether a refusal passes by itself."""
+        if code != ErrorCode.COMPUTE_TIMED_OUT:
+            return code in LATER
+        self._late[study_id] = self._late.get(study_id, 0) + 1
+        return self._late[study_id] < MOST_LATE
 
     def _carry_on(self, row: Row) -> None:
         batch = self._catalog.batch(row["batch_id"])
@@ -96,8 +116,9 @@ class Studies:
             self._end(row, "failed", error=_error("batch_gone", "Its runs were removed."))
             return
         counts = self.rows.counts(row["batch_id"])
-        if counts != self._counts.get(row["id"]):
-            self._counts[row["id"]] = counts
+        now = (row["state"], *counts)
+        if now != self._told.get(row["id"]):
+            self._told[row["id"]] = now
             self._queue.changed(row["id"])
         if row["state"] == "cancelling" and batch["stop_reason"] is None:
             self._queue.cancel_batch(row["batch_id"], "Cancelled on request.")
@@ -139,7 +160,8 @@ class Studies:
 
     def _end(self, row: Row, state: str, **values: Any) -> None:
         self.rows.finish(row["id"], state, **values)
-        self._counts.pop(row["id"], None)
+        self._told.pop(row["id"], None)
+        self._late.pop(row["id"], None)
         log.info("study %s: %s", row["id"], state, extra={"study": row["id"]})
         self._queue.changed(row["id"])
         self._queue.changed(row["batch_id"])

@@ -1,9 +1,9 @@
 """Studies in the database. A study is its request, its state, and the batch of its evaluations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Engine, RowMapping, delete, select, update
+from sqlalchemy import Engine, RowMapping, select, update
 
 from cardan.service import clock
 from cardan.service.simulations import tables as t
@@ -43,17 +43,13 @@ class StudyRows:
         with self._reading.connect() as connection:
             return connection.execute(query).mappings().all()
 
-    def remove_aged(self, before: float, catalog: Catalog) -> list[str]:
-        """Delete studies that ended before a time [s]; names of the recordings they had."""
+    def remove_aged(self, before: float, catalog: Catalog) -> Iterator[str]:
+        """Delete studies that ended before a time [s]; recordings they had, as each is deleted."""
         query = select(t.studies).where(t.studies.c.finished_at < before)
         with self._reading.connect() as connection:
             rows = connection.execute(query).mappings().all()
-        results: list[str] = []
         for row in rows:
-            had = catalog.results_of(row["batch_id"])
-            if self.remove(row, catalog):
-                results.extend(had)
-        return results
+            yield from self.remove(row, catalog) or ()
 
     def evaluations(self, batch_id: str) -> Sequence[Row]:
         """Number, id, state, overrides and measures of all runs, in their order."""
@@ -84,11 +80,8 @@ class StudyRows:
         with self._writing.begin() as connection:
             connection.execute(update(t.studies).where(*open_).values(ended))
 
-    def remove(self, row: Row, catalog: Catalog) -> bool:
-        """Delete an ended study with its batch; False while it has not ended."""
+    def remove(self, row: Row, catalog: Catalog) -> list[str] | None:
+        """Delete an ended study with its batch; the recordings it had, `None`: it has not ended."""
         if row["state"] in OPEN:
-            return False
-        with self._writing.begin() as connection:
-            # its runs have ended before it has
-            connection.execute(delete(t.studies).where(t.studies.c.id == row["id"]))
-        return catalog.remove_batch(row["batch_id"])
+            return None
+        return catalog.remove_batch(row["batch_id"], with_study=True)

@@ -195,7 +195,7 @@ def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
 class EndsThreads:
     """A queue that ends the thread which asks it."""
 
-    def recover(self, *, everything: bool, service: str) -> None:
+    def recover(self, *, everything: bool, slot: str) -> None:
         raise SystemExit
 
 

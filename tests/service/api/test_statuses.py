@@ -1,12 +1,15 @@
 """Rooms of the service raise codes; one table gives each its HTTP status."""
 
 import ast
+import sqlite3
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as AllInUseError
 
 from cardan import service
-from cardan.service.api.problems import from_service
+from cardan.service.api.problems import from_crash, from_service
 from cardan.service.api.statuses import STATUSES
 from cardan.service.errors import ErrorCode, ServiceError
 
@@ -48,3 +51,21 @@ def test_an_error_that_says_when_is_retryable():
     assert (problem.status, problem.code, problem.retryable) == (503, "no_capacity", True)
     assert (problem.headers, problem.extra) == ({"Retry-After": "10"}, {"most": 3})
     assert not from_service(ServiceError(ErrorCode.SESSION_FAILED, "it failed")).retryable
+
+
+def test_a_database_that_others_keep_busy_may_be_asked_again(tmp_path):
+    file = tmp_path / "database"
+    with sqlite3.connect(file) as others, sqlite3.connect(file, timeout=0.0) as ours:
+        others.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked") as busy:
+            ours.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="no such column") as broken:
+            ours.execute("SELECT x")
+    others.close()
+    ours.close()
+    locked = OperationalError("BEGIN IMMEDIATE", {}, busy.value)
+    for error in (locked, AllInUseError("QueuePool limit of size 5 overflow 10 reached")):
+        problem = from_crash(error, {})
+        assert (problem.status, problem.code) == (503, "storage_unreachable")
+        assert problem.retryable
+    assert from_crash(OperationalError("SELECT x", {}, broken.value), {}).status == 500

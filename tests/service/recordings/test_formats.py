@@ -1,5 +1,6 @@
 import json
 import math
+import os
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -106,3 +107,18 @@ def test_the_sweep_removes_what_nobody_refers_to(tmp_path):
     (tmp_path / "file").write_text("x")
     assert sweep(tmp_path, frozenset({"kept-1"})) == ["file", "orphan-2", "tmp-kept-1"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["kept-1"]
+
+
+def test_what_cannot_be_removed_keeps_no_service_from_starting(tmp_path, monkeypatch):
+    for name in ("lost+found", "orphan-2"):
+        (tmp_path / name).mkdir()
+    remove = os.rmdir
+
+    def of_another_user(path, *more, **how):
+        if "lost+found" in str(path):
+            raise PermissionError(path)
+        remove(path, *more, **how)
+
+    monkeypatch.setattr(os, "rmdir", of_another_user)
+    assert sweep(tmp_path, frozenset()) == ["orphan-2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["lost+found"]

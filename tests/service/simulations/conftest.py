@@ -6,6 +6,9 @@ import pytest
 from sqlalchemy import Engine
 
 from cardan.service.intake import SceneText
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.services import Services
+from cardan.service.settings import Settings
 from cardan.service.simulations.admission import Admission, NewBatch, NewRun
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.postgres import open_postgres
@@ -69,3 +72,12 @@ def desk(database):
     queue = Queue(engine, lease_s=30.0, most_losses=2, changed=changed.append)
     admission = Admission(engine, most_queued=50, key_lifetime_s=60.0)
     return Desk(database, queue, admission, Catalog(engine), StoredScenes(engine), changed)
+
+
+@pytest.fixture
+def services(tmp_path):
+    """Those of a service whose slots do not work: the test does."""
+    made = Services(Settings(data=tmp_path / "data", workers=1), WorkerLauncher())
+    yield made
+    made._engine.dispose()
+    made._lock.close()

@@ -191,6 +191,20 @@ def test_checkpoints_of_ended_runs_are_swept(tmp_path: Path):
     for name in ("sim_a-1", "sim_b-2", "sim_c-1"):
         (tmp_path / name).mkdir()
     checkpoints = Checkpoints(tmp_path)
-    assert checkpoints.sweep({"sim_b"}) == ["sim_a-1", "sim_c-1"]
-    checkpoints.remove("sim_b")
-    assert list(tmp_path.iterdir()) == []
+    assert checkpoints.sweep(lambda: {"sim_b"}) == ["sim_a-1", "sim_c-1"]
+
+    def begun_meanwhile():
+        (tmp_path / "sim_d-1").mkdir()
+        return set()
+
+    assert checkpoints.sweep(begun_meanwhile) == ["sim_b-2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["sim_d-1"]
+
+
+@pytest.mark.parametrize("left", [b"", b"\0\0\0"])
+def test_a_begin_that_a_power_cut_left_empty_is_no_progress(tmp_path: Path, left: bytes):
+    folder = CheckpointFolder(tmp_path / "r-1")
+    folder.write(Mark(500, 0, 0, 0, 0), b"state", None)
+    assert folder.progressed
+    (folder.path / BEGAN).write_bytes(left)
+    assert not folder.progressed

@@ -58,6 +58,18 @@ def test_a_lost_worker_costs_one_run_a_loss_and_the_others_an_attempt(desk):
     assert [(c.run_id, c.attempt) for c in rest] == [(rows[2]["id"], 2), (rows[3]["id"], 2)]
 
 
+def test_a_killed_service_costs_one_run_of_each_group_a_loss(desk):
+    first, second = desk.batch(4), desk.batch(3)
+    groups = [desk.queue.claim_group(who, lambda _batch, _waiting: 3) for who in "abc"]
+    desk.queue.finish(groups[0][0], WON)
+    desk.queue.cancel(groups[0][2].run_id)
+    claimed = {claim.run_id for group in groups for claim in group} - {groups[0][0].run_id}
+    assert set(desk.queue.recover(everything=True)) == claimed
+    assert desk.states(first) == ["succeeded", "queued", "cancelled", "queued"]
+    assert [row["losses"] for row in desk.catalog.runs_of(first)] == [0, 1, 0, 1]
+    assert [row["losses"] for row in desk.catalog.runs_of(second)] == [1, 0, 0]
+
+
 def test_what_was_not_begun_is_cancelled_by_the_failure_rule(desk):
     batch = desk.batch(6, on_failure="stop")
     group = desk.queue.claim_group("me", lambda _batch, _waiting: 4)

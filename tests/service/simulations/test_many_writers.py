@@ -85,6 +85,19 @@ def test_a_batch_is_held_before_its_runs(desk, how):
 
 
 @only_shared
+def test_what_is_being_claimed_is_not_told_to_be_cancelled(desk):
+    batch = desk.batch(3, on_failure="stop")
+    claim = desk.queue.claim("me")
+    other = desk.catalog.runs_of(batch)[1]["id"]
+    taken = "UPDATE runs SET state = 'starting', owner = 'another' WHERE id = :id"
+    with held_up(desk, taken, other, lambda: desk.queue.finish_all([(claim, BAD)])) as held:
+        held[0].commit()
+        assert other not in held[1].result()
+    assert desk.states(batch) == ["failed", "starting", "cancelled"]
+    assert [event["data"]["status"] for event in desk.catalog.events(other)] == ["queued"]
+
+
+@only_shared
 def test_workers_and_requests_get_into_nobodys_way(desk):
     batches = [desk.batch(12, on_failure=rule) for rule in ("continue", "stop_after:9")]
     for _ in range(10):

@@ -4,8 +4,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Select
 
-from cardan.service import clock
-from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError, QueueFullError
+from cardan.service.simulations.admission import QueueFullError
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
 from tests.service.simulations.one_by_one import Queue
@@ -85,9 +84,9 @@ def test_a_service_takes_no_runs_from_itself_whatever_the_clock_says(desk):
     run = desk.simulation()
     claim = queue.claim("service_a/0")
     assert claim is not None
-    assert queue.recover(everything=False, service="service_a") == []
+    assert queue.recover(everything=False, slot="service_a/1") == []
     assert queue.renew(claim) is RunState.STARTING
-    assert queue.recover(everything=False, service="service_b") == [run]
+    assert queue.recover(everything=False, slot="service_b/0") == [run]
 
 
 def test_lost_workers_are_forgiven_twice(desk):
@@ -119,7 +118,7 @@ def test_a_killed_service_counts_no_loss_of_runs_with_a_checkpoint(desk):
     engine = desk.open()
     kept, begun = desk.simulation(), desk.simulation()
     queue = Queue(engine, most_losses=0, progressed=lambda run, n: (run, n) == (kept, 1))
-    claims = [queue.claim("me") for _ in range(2)]
+    claims = [queue.claim(who) for who in ("me", "another")]
     assert {claim.run_id for claim in claims if claim is not None} == {kept, begun}
     assert set(queue.recover(everything=True)) == {kept, begun}
     assert (desk.state(kept), desk.state(begun)) == ("queued", "failed")
@@ -268,8 +267,20 @@ def test_a_cancelled_batch_starts_nothing_and_can_be_retried(desk):
     desk.queue.finish(claim, WON)
     assert desk.queue.retry_failed(batch) == []
     assert desk.states(batch) == ["succeeded", "queued", "queued"]
+    again = desk.catalog.runs_of(batch)[1]["id"]
+    told = [event["data"]["status"] for event in desk.catalog.events(again)]
+    assert told == ["queued", "cancelled", "queued"]
+    assert desk.changed.count(again) == 2
     assert desk.queue.claim("me").attempt == 1
     assert desk.queue.retry_failed("batch_unknown") is None
+
+
+def test_a_batch_that_has_ended_is_not_cancelled(desk):
+    batch = desk.batch(1)
+    desk.queue.finish(desk.queue.claim("me"), WON)
+    assert not desk.queue.cancel_batch(batch, "too late")
+    assert desk.catalog.batch_progress(desk.catalog.batch(batch))["stop_reason"] is None
+    assert not desk.queue.cancel_batch("batch_unknown", "too late")
 
 
 def test_a_retried_run_gives_its_old_result_away(desk):
@@ -292,37 +303,11 @@ def test_capacity_is_reserved_when_admitted(desk):
     desk.simulation()
 
 
-def test_idempotency_keys(desk):
-    assert desk.admission.reserve("k", "payload") is None
-    with pytest.raises(KeyInFlightError):
-        desk.admission.reserve("k", "payload")
-    run = desk.simulation(key="k")
-    assert desk.admission.reserve("k", "payload") == run
-    with pytest.raises(KeyReusedError):
-        desk.admission.reserve("k", "another")
-    desk.admission.release("k")
-    assert desk.admission.reserve("k", "payload") == run, "a used key is not given back"
-
-
-def test_a_key_given_back_is_new_again(desk):
-    desk.admission.reserve("k", "one")
-    desk.admission.release("k")
-    assert desk.admission.reserve("k", "two") is None
-
-
-def test_old_keys_are_forgotten(desk, monkeypatch):
-    desk.admission.reserve("k", "payload")
-    desk.simulation(key="k")
-    later = clock.now() + 61.0
-    monkeypatch.setattr(clock, "now", lambda: later)
-    assert desk.admission.reserve("k", "another") is None
-
-
 def test_only_ended_runs_are_removed(desk):
     run = desk.simulation()
-    assert not desk.catalog.remove_run(run)
+    assert desk.catalog.remove_run(run) is None
     desk.queue.finish(desk.queue.claim("me"), WON)
-    assert desk.catalog.remove_run(run)
+    assert desk.catalog.remove_run(run) == ["folder"]
     assert desk.catalog.run(run) is None
     assert desk.catalog.events(run) == []
 

@@ -93,6 +93,15 @@ def test_a_run_that_is_no_scene_fails_alone_and_others_go_on(computed):
     assert [done.event for done in ended] == ["succeeded", "failed"]
 
 
+def test_runs_that_fail_side_by_side_are_computed_one_by_one(monkeypatch):
+    def too_large(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(Together, "run", too_large)
+    found = Desk().work(m.RunOrder(pendulum(20), items(2)))
+    assert [done.event for done in found] == ["succeeded"] * 2
+
+
 def test_a_run_that_is_cancelled_ends_its_group_and_itself_alone():
     """The request is there before the group begins."""
     desk = Desk()
