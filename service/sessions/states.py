@@ -30,6 +30,9 @@ class Phase(StrEnum):
     STORED = "stored"
 
 
+# nobody knows the bodies of a session that has not begun
+BEGINNING = frozenset({Phase.CREATED, Phase.STARTING, Phase.RECOVERING})
+
 # workers that may be lost without a step in between: the scene may be the cause
 MAX_LOST = 3
 
