@@ -258,19 +258,19 @@ class LiveSession:
             case messages.Heartbeat(epoch, step, time, factor):
                 self.progress.real_time_factor = factor
                 self._on_progress(epoch, step, time)
+                if self._pending:
+                    self.touch()
             case messages.Result():
                 self._on_result(message)
             case messages.Accepted():
                 self._on_accepted(message)
             case messages.Status():
                 self._on_status(message)
-            case Hello():
-                pass
             case messages.Ready():
                 self._on_ready(message)
             case messages.Refused(problem):
                 self._handle(states.SceneRefused(problem))
-            case _:
+            case _ if not isinstance(message, Hello):
                 log.error("session %s: a worker sent %s", self.id, type(message).__name__)
 
     def on_lost(self, reason: str) -> None:

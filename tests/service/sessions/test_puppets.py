@@ -16,7 +16,14 @@ from cardan.service.sessions.folder import LogWriter, SessionFolder
 from cardan.service.sessions.live_run import LiveRun
 from cardan.service.sessions.live_session import MAX_PENDING, LiveSession
 from cardan.service.sessions.log import LoggedCommand
-from cardan.service.sessions.messages import Command, Frame, PlaybackState, Start
+from cardan.service.sessions.messages import (
+    Command,
+    Frame,
+    Heartbeat,
+    PlaybackState,
+    Result,
+    Start,
+)
 from tests.service.sessions.conftest import bouncing
 from tests.service.sessions.puppet import POLICY, Puppet, playing, session_in, viewer_of
 
@@ -148,6 +155,27 @@ def test_a_worker_that_is_not_understood_is_replaced(tmp_path: Path):
         await puppet.answer("pause")
         assert (await waiting).problem is None
         assert session.restarts == 1
+
+    played(tmp_path, part)
+
+
+def test_a_session_is_in_use_as_long_as_it_does_what_it_was_told(tmp_path: Path):
+    """Ten million steps take longer than a session may be idle, or without its viewers."""
+
+    async def part(session: LiveSession, puppet: Puppet) -> None:
+        for number, op in enumerate(("step", "pause"), 1):
+            answer = session.submit(op, {})
+            session.last_used = 0.0
+            puppet.say(Heartbeat(0, 5, 0.005, 1.0))
+            # heard in this order
+            puppet.say(Result(number, 0, 5, 0.005, {}, None))
+            await answer
+            assert session.last_used > 0.0
+        session.last_used = 0.0
+        puppet.say(Heartbeat(0, 6, 0.006, 1.0))
+        while session.progress.step < 6:
+            await asyncio.sleep(0.001)
+        assert session.last_used == 0.0
 
     played(tmp_path, part)
 
