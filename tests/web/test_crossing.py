@@ -161,3 +161,35 @@ def test_choices_that_cannot_be_read_are_none(page: Any, server: str, shown: Sho
     )
     page.goto(f"{server}/#session={create(server)}")
     shown.wait("cardan.pose('near')")
+
+
+def test_what_was_undone_in_the_text_is_not_done_again_in_the_view(
+    page: Any, server: str, shown: Shown
+) -> None:
+    """It may be half a word, and no scene."""
+    page.goto(f"{server}/#session={create(server)}")
+    shown.wait("cardan.pose('near')")
+    page.get_by_role("button", name="Open scene").click()
+    page.get_by_role("button", name="Insert the shown scene").click()
+    page.locator("#scene-text").press("Control+End")
+    page.keyboard.type("x")
+    page.keyboard.press("Control+z")
+    dialog = page.get_by_role("dialog", name="Open a scene")
+    playwright_api.expect(dialog.get_by_role("button", name="Redo")).to_be_enabled()
+    dialog.get_by_role("button", name="Cancel").click()
+    page.locator("#arrange").click()
+    bar = page.get_by_role("group", name="Arrange the scene")
+    redo = bar.get_by_role("button", name="Redo")
+    playwright_api.expect(redo).to_be_disabled()
+    page.locator("#stage canvas").focus()
+    page.keyboard.press("Control+y")
+    # what is moved here is undone and done again as ever
+    page.locator("#outline").get_by_role("button", name="far").click()
+    field = bar.get_by_role("spinbutton").first
+    for press, value in (("", "1.5"), ("Undo", "0"), ("Redo", "1.5")):
+        if press:
+            bar.get_by_role("button", name=press).click()
+        else:
+            field.fill(value)
+            field.press("Enter")
+        playwright_api.expect(field).to_have_value(value)
