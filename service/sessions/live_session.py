@@ -136,9 +136,7 @@ class LiveSession:
         """Start the worker and wait until the scene is built. Raises ServiceError."""
         self._handle(states.StartRequested())
         await self._left(Phase.STARTING)
-        # a simulation that failed in its first steps is a session all the same
-        if self.failure is not None and not self._machine.has_worker:
-            raise states.start_error(self.failure)
+        states.check_started(self._machine)
 
     async def open(self) -> None:
         """Continue a stored session until it is where it was; one that begins is awaited."""

@@ -200,6 +200,22 @@ def test_whoever_opens_a_session_that_begins_waits_for_it(tmp_path: Path):
     asyncio.run(play())
 
 
+def test_a_session_that_is_deleted_while_it_starts_is_none(tmp_path: Path):
+    async def play() -> None:
+        puppet = Puppet()
+        session = session_in(tmp_path / "session", puppet)
+        async with playing(puppet, session):
+            starting = asyncio.create_task(session.start())
+            while not puppet.channels:
+                await asyncio.sleep(0.001)
+            await session.close("it was deleted")
+            with pytest.raises(ServiceError) as caught:
+                await starting
+            assert caught.value.code is ErrorCode.SESSION_CLOSED
+
+    asyncio.run(play())
+
+
 def test_a_process_for_which_no_socket_is_left_is_one_that_could_not_be_started(
     monkeypatch: pytest.MonkeyPatch,
 ):
