@@ -173,7 +173,7 @@ export async function getSnapshots(id) {
   return (await (await request("GET", `/sessions/${id}/snapshots`)).json()).items;
 }
 
-/** @param {string} id @returns {Promise<Record<string, unknown>>} */
+/** @param {string} id @returns {Promise<{epoch: number, broken_joints: {joint: string}[]}>} and more */
 export async function getSessionState(id) {
   return (await request("GET", `/sessions/${id}/state`)).json();
 }

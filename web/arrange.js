@@ -46,8 +46,8 @@ export class Arrangement {
     this.text = dialog.text;
     this.dialog = dialog;
     this.scene = scene;
-    /** changes of the text that were there before, and are not undone here */
-    this.first = this.text.depth.undo;
+    /** changes of the text from before: they are not undone here, nor done again, which may be no scene */
+    this.before = this.text.depth;
     /** @type {Way} */
     this.way = "move";
     /** handles along the axes of the body, not of W */
@@ -120,7 +120,7 @@ export class Arrangement {
     inspector.open(scene);
     this.drawOverlays();
     const { undo, redo } = this.text.depth;
-    this.bar.allow({ undo: undo > this.first, redo: redo > 0 });
+    this.bar.allow({ undo: undo > this.before.undo, redo: redo > this.before.redo });
   }
 
   drawOverlays() {
@@ -253,6 +253,7 @@ export class Arrangement {
     if (!selection) return;
     const change = withFields(text.value, `/${selection.kind === "body" ? "bodies" : "joints"}/${selection.index}`, fields);
     if (change) text.replace(change.from, change.to, change.insert);
+    if (change) this.before.redo = 0;
     this.changed();
   }
 
@@ -264,12 +265,13 @@ export class Arrangement {
   }
 
   undo() {
-    if (this.text.depth.undo <= this.first) return;
+    if (this.text.depth.undo <= this.before.undo) return;
     this.text.undo();
     this.changed();
   }
 
   redo() {
+    if (this.text.depth.redo <= this.before.redo) return;
     this.text.redo();
     this.changed();
   }
@@ -281,8 +283,7 @@ export class Arrangement {
     const [key, again] = [event.key.toLowerCase(), event.shiftKey];
     if (key !== "z" && key !== "y") return;
     event.preventDefault();
-    if (key === "y" || again) this.redo();
-    else this.undo();
+    this[key === "y" || again ? "redo" : "undo"]();
   }
 
   toText() {

@@ -1,4 +1,23 @@
-/** Typed events: `Emits` maps names to what a listener receives. */
+/**
+ * Typed events: `Emits` maps names to what a listener receives.
+ *
+ * @import {Failure} from "./session.js"
+ * @import {Frame, Problem} from "./types.js"
+ */
+
+/**
+ * @typedef {object} SessionEvents
+ * @property {Frame} frame              a live frame
+ * @property {string} state             the run state changed
+ * @property {"live" | "history"} mode
+ * @property {Record<string, any>} event  of the server
+ * @property {{status: string, detail: string}} connection
+ * @property {Problem} problem
+ * @property {null} epoch               time started again: forget what was drawn
+ * @property {null} returned            the connection is back: what happened meanwhile was not seen
+ * @property {Failure} failure          why the run cannot go on; once, whenever it happened
+ * @property {string} idle              a command without effect, in words
+ */
 
 /** @template {Record<string, unknown>} Emits */
 export class Emitter {

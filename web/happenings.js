@@ -13,7 +13,7 @@ const MAX_KNOWN = 20_000;
 const WORDS = { begin: "touches", end: "leaves", break: "broke", trigger: "fired", appear: "appeared", vanish: "vanished" };
 
 export class Happenings {
-  /** @param {(step: number, kind: string, text: string) => void} onMark what the timeline marks: breaks and triggers */
+  /** @param {(happening: Happening, text: string) => void} onMark what the timeline marks: breaks and triggers */
   constructor(onMark) {
     this.onMark = onMark;
     this.host = byId("happenings", HTMLElement);
@@ -47,7 +47,7 @@ export class Happenings {
       if (this.known.size > MAX_KNOWN) this.known.delete(/** @type {string} */ (this.known.values().next().value));
       if (one.kind !== "break" && one.kind !== "trigger") continue;
       const text = `${this.describe(one)} at ${seconds(one.time)}`;
-      this.onMark(one.step, one.kind, text);
+      this.onMark(one, text);
       if (!told) showNote(text);
     }
     this.newest = [...fresh, ...this.newest].sort((a, b) => b.time - a.time).slice(0, SHOWN);

@@ -1,5 +1,5 @@
 /**
- * The scenes this browser has shown, each under the session that ran it: a link or a reload shows the
+ * What this browser keeps: choices, and the scenes it has shown, each under the session that ran it: a link or a reload shows the
  * scene again when the session itself is gone. Without IndexedDB (some private windows) nothing is kept.
  *
  * @import {Scene} from "./types.js"
@@ -29,6 +29,16 @@ export async function keptScene(id) {
 export async function keptSessions() {
   const ids = await within("readonly", (store) => answer(store.index("at").getAllKeys()));
   return /** @type {string[]} */ (ids ?? []).reverse();
+}
+
+/** What this browser has chosen; nothing, where something else stands in its place. @param {string} key @returns {Record<string, any>} */
+export function keptChoices(key) {
+  try {
+    const kept = JSON.parse(localStorage.getItem(key) ?? "{}");
+    return typeof kept === "object" && kept !== null ? kept : {};
+  } catch {
+    return {};
+  }
 }
 
 /**

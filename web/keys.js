@@ -1,4 +1,5 @@
 /** The keyboard: what each key does, and the list of it for people. */
+import { keptChoices } from "./kept.js";
 
 /**
  * @typedef {object} Binding
@@ -15,7 +16,7 @@
 const KEPT = "cardan.keys";
 
 /** @type {Choices} of this browser */
-export let choices = { off: false, keys: {}, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
+export let choices = { off: false, keys: {}, ...keptChoices(KEPT) };
 
 /** @param {Choices} chosen */
 export function keepChoices(chosen) {

@@ -16,6 +16,8 @@ export class Late {
     this.comparison = null;
     /** @type {import("./pose.js").Pose | null} */
     this.pose = null;
+    /** @type {Promise<import("./arrange.js").Arrangement | null> | null} on its way */
+    this.arrangement = null;
     this.posing = byId("pose-pane", HTMLDetailsElement);
     this.posing.addEventListener("toggle", () => this.loadPose());
   }
@@ -26,10 +28,17 @@ export class Late {
     return this.comparison;
   }
 
+  /** One, however often it is asked for before it comes. */
+  loadArrangement() {
+    this.arrangement ??= Promise.all([import("./arrange.js"), this.page.loadSceneDialog()])
+      .then(([{ arrange }, dialog]) => arrange(this.page, dialog)).finally(() => { this.arrangement = null; });
+    return this.arrangement;
+  }
+
   async loadPose() {
     if (this.pose || !this.posing.open) return;
     const { Pose } = await import("./pose.js");
-    this.pose ??= new Pose(() => this.page.session);
+    this.pose ??= new Pose(() => this.page.session, this.page.motors);
     const { session } = this.page;
     if (session) this.pose.open(session.scene, session.stored);
   }

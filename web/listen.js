@@ -5,9 +5,10 @@
  * @import {StoredRun} from "./stored.js"
  * @import {Frame} from "./types.js"
  */
-import { getFrame, getFrames, problemOf } from "./api.js";
+import { getCommands, getFrame, getFrames, getSessionState, getSnapshots, problemOf } from "./api.js";
 import { seconds } from "./format.js";
 import { clearAway, showNote, showProblem } from "./messages.js";
+import { targetsAt, targetsOf } from "./targets.js";
 
 /** How many steps before the end of a run it is looked at for what it still shows. */
 const LAST_STEPS = [0, 1, 4, 16];
@@ -44,8 +45,11 @@ export function listen(page, session) {
     view.flashes?.clear();
     view.failure = null;
     page.toggles.restore();
-    if (!session.stored) page.readLog(session);
+    page.motors.setAll(new Map());
+    page.motors.setBroken([]);
+    readLog(page);
   });
+  session.on("returned", () => catchUp(page));
   session.on("connection", ({ status, detail }) => {
     page.readouts.connection = status;
     if (status === "open" || status === "closed") clearAway();
@@ -105,8 +109,30 @@ export function tellFailures() {
   });
 }
 
+/** What was not seen: without a connection, or while nobody looked. @param {import("./main.js").Page} page */
+export function catchUp(page) {
+  readLog(page);
+  page.backfill();
+}
+
+/** Motor targets as commands have left them, joints that broke, and marks of the commands on the timeline. @param {import("./main.js").Page} page */
+export async function readLog(page) {
+  const { session, motors, transport } = page;
+  if (!session || session.stored) return;
+  const { id, origin, scene: { joints = [] } } = session;
+  const [[log, snapshots], first, state] = await Promise.all([
+    Promise.all([getCommands(id), getSnapshots(id)]).catch(() => /** @type {[import("./types.js").LoggedCommand[], []]} */ ([[], []])),
+    targetsAt(origin).catch(() => new Map()), // the run before the fork has ended
+    joints.length ? getSessionState(id).catch(() => null) : null]);
+  if (page.session !== session) return;
+  motors.setAll(targetsOf(log, snapshots, session.epoch, Infinity, first));
+  const broken = new Set(state?.epoch === session.epoch ? state?.broken_joints.map(({ joint }) => joint) : []);
+  joints.forEach(({ name }, index) => { if (broken.has(name)) motors.lose(index); });
+  transport.addPast(log.filter((entry) => entry.epoch === session.epoch).map(({ step, op }) => ({ step, type: "command", label: commandAt(op, step) })));
+}
+
 /** @param {string} op @param {number} step @returns {string} what a mark of the timeline says */
-export function commandAt(op, step) {
+function commandAt(op, step) {
   return `${op.replaceAll("_", " ")} at step ${step}`;
 }
 

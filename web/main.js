@@ -18,7 +18,7 @@ import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
 import { Late } from "./late.js";
-import { commandAt, listen, tellFailures } from "./listen.js";
+import { catchUp, listen, readLog, tellFailures } from "./listen.js";
 import { showProblem } from "./messages.js";
 import { loadMasses } from "./masses.js";
 import { Motors } from "./motors.js";
@@ -27,7 +27,6 @@ import { Outline } from "./outline.js";
 import { overlayToggles } from "./overlay_toggles.js";
 import { Pace } from "./pace.js";
 import { Readouts } from "./readouts.js";
-import { targetsOf } from "./targets.js";
 import { watchTheme } from "./theme.js";
 import { Transport } from "./transport.js";
 import { View } from "./view.js";
@@ -57,8 +56,11 @@ export class Page {
     });
     this.outline = new Outline((selection) => this.select(selection));
     this.inspector = new Inspector((key) => this.charts.toggle(key));
-    this.happenings = new Happenings((step, kind, text) => this.transport.addEvent(step, kind, text));
-    this.motors = new Motors((joint, axis, target) => this.session?.command("set_motor", { joint, axis, target }));
+    this.happenings = new Happenings(({ step, kind, joint }, text) => {
+      this.transport.addEvent(step, kind, text);
+      if (kind === "break") this.motors.lose(joint);
+    });
+    this.motors = new Motors(async (joint, axis, target) => await this.session?.command("set_motor", { joint, axis, target }) ?? true, () => readLog(this));
     this.late = new Late(this);
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt, true), () => this.backfill());
     this.transport = new Transport(() => this.session);
@@ -83,6 +85,8 @@ export class Page {
     });
     this.toggles = overlayToggles(this.view);
     wireButtons(this);
+    // a hidden page is sent little of what happens
+    document.addEventListener("visibilitychange", () => { if (!document.hidden && this.session?.running) catchUp(this); });
     this.bindings = keyBindings(this);
     keys.listen(this.bindings, async () => (await import("./palette.js")).openPalette(this));
   }
@@ -120,6 +124,8 @@ export class Page {
 
   loadSceneDialog() {
     this.sceneDialog ??= import("./scene_dialog.js").then(({ sceneDialog }) => sceneDialog(this, (scene) => this.openScene(scene, null)));
+    // a service that is away for a moment is asked again
+    this.sceneDialog.catch(() => { this.sceneDialog = null; });
     return this.sceneDialog;
   }
 
@@ -134,10 +140,7 @@ export class Page {
   /** Bodies and joints are moved in the view, or no longer. */
   async arrange() {
     if (this.arrangement) this.arrangement.cancel();
-    else {
-      const [{ arrange }, dialog] = await Promise.all([import("./arrange.js"), this.loadSceneDialog()]);
-      this.arranged(this.arrangement ?? await arrange(this, dialog));
-    }
+    else this.arranged(await this.late.loadArrangement());
   }
 
   /** @param {import("./arrange.js").Arrangement | null} arrangement */
@@ -195,17 +198,8 @@ export class Page {
     this.readouts.connection = session.stored ? "open" : "connecting";
     listen(this, session);
     this.session = this.view.session = session;
-    if (!session.stored) this.readLog(session);
+    readLog(this);
     if (session.edge.step > 0) await this.backfill();
-  }
-
-  /** Motor targets as commands have left them, and marks of the commands on the timeline. @param {Session} session */
-  async readLog(session) {
-    this.motors.setAll(new Map());
-    const [log, snapshots] = await Promise.all([api.getCommands(session.id), api.getSnapshots(session.id)]).catch(() => [[], []]);
-    if (this.session !== session) return;
-    this.motors.setAll(targetsOf(log, snapshots, session.epoch));
-    this.transport.addPast(log.filter((entry) => entry.epoch === session.epoch).map(({ step, op }) => ({ step, type: "command", label: commandAt(op, step) })));
   }
 
   /** What the plots and the list of events have missed: what happened before this page joined, or in frames it did not get. */

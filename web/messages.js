@@ -90,7 +90,10 @@ function add(box) {
   if (same?.querySelector(".way") && !box.querySelector(".way")) return;
   same?.remove();
   host.append(box);
-  while (host.children.length > MAX_SHOWN) host.firstElementChild?.remove();
+  // what happens in a run must not push out what went wrong
+  const kind = box.classList.contains("note");
+  const alike = [...host.children].filter((other) => other.classList.contains("note") === kind);
+  for (const old of alike.slice(0, -MAX_SHOWN)) old.remove();
 }
 
 /** The service is back: what said that it is away goes, unless it offers something to do. */

@@ -12,36 +12,53 @@ import { keyOf } from "./targets.js";
 /** Numbers below are what rounding leaves of zero, in any unit. */
 const ROUNDING = 1e-12;
 
-/** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement}} Row */
+/** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement, element: HTMLElement}} Row */
 
 const STEPS = 400;
 /** ms between two targets on the way to the simulation */
 const SEND_MS = 40;
 
 export class Motors {
-  /** @param {(joint: string, axis: number, target: number) => void} onTarget */
-  constructor(onTarget) {
+  /**
+   * @param {(joint: string, axis: number, target: number) => Promise<boolean>} onTarget whether it was accepted
+   * @param {() => unknown} onRefused the sliders show what is not so
+   */
+  constructor(onTarget, onRefused) {
     this.onTarget = onTarget;
+    this.onRefused = onRefused;
     this.host = byId("motors", HTMLElement);
     this.pane = byId("motors-pane", HTMLElement);
     /** @type {Row[]} */
     this.rows = [];
     this.timers = new Map();
+    /** @type {Set<number>} joints that broke */
+    this.broken = new Set();
   }
 
   /** @param {Scene} scene */
   open(scene) {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    this.timers.clear();
     this.rows = [];
     (scene.joints ?? []).forEach((joint, index) => {
       motorsOf(joint).forEach((motor, axis) => {
         if (motor) this.rows.push(this.row(joint, index, axis, motor));
       });
     });
-    this.pane.hidden = this.rows.length === 0;
-    this.host.replaceChildren(...this.rows.map(({ input, output, actual, joint, axis }) => {
-      const name = make("span", { class: "motor-name" }, axis ? `${joint}, axis ${axis + 1}` : joint);
-      return make("label", { class: "motor" }, name, make("small", { class: "muted" }, actual), input, output);
-    }));
+    this.host.replaceChildren(...this.rows.map(({ element }) => element));
+    this.setBroken([]);
+  }
+
+  /** Of these joints nothing is left to drive; all others are whole. @param {Iterable<number>} joints */
+  setBroken(joints) {
+    this.broken = new Set(joints);
+    for (const { index, element } of this.rows) element.hidden = this.broken.has(index);
+    this.pane.hidden = this.rows.every(({ element }) => element.hidden);
+  }
+
+  /** @param {number} joint that broke now, or at a moment that is looked at again */
+  lose(joint) {
+    this.setBroken([...this.broken, joint]);
   }
 
   /** @param {Joint} joint @param {number} index @param {number} axis @param {import("./types.js").Motor} motor @returns {Row} */
@@ -54,7 +71,9 @@ export class Motors {
       type: "range", min: range[0], max: range[1], step: (range[1] - range[0]) / STEPS, value: start, "aria-label": `${motor.type} target of ${joint.name}` }));
     const output = make("output", {}, quantity(start, unit));
     const actual = make("span", {}, motor.type);
-    const row = { joint: joint.name, planned: motor.target, target: motor.target, index, axis, unit, force: units.force, input, output, actual };
+    const name = make("span", { class: "motor-name" }, axis ? `${joint.name}, axis ${axis + 1}` : joint.name);
+    const element = make("label", { class: "motor" }, name, make("small", { class: "muted" }, actual), input, output);
+    const row = { joint: joint.name, planned: motor.target, target: motor.target, index, axis, unit, force: units.force, input, output, actual, element };
     input.addEventListener("input", () => this.changed(row));
     return row;
   }
@@ -107,9 +126,10 @@ export class Motors {
     row.target = null;
     this.label(row, row.input.valueAsNumber);
     if (this.timers.has(row)) return;
-    this.timers.set(row, window.setTimeout(() => {
+    this.timers.set(row, window.setTimeout(async () => {
       this.timers.delete(row);
-      this.onTarget(row.joint, row.axis, row.input.valueAsNumber);
+      const taken = await this.onTarget(row.joint, row.axis, row.input.valueAsNumber);
+      if (!taken && !this.timers.has(row)) this.onRefused();
     }, SEND_MS));
   }
 

@@ -148,7 +148,10 @@ export class Opening {
     }
     this.busy = true;
     try {
-      await this.show(await api.forkSession(session.id, { step: drawn.step, paused: true }), example, { push: true });
+      const held = session.numbers.grab !== null;
+      const shown = await this.show(await api.forkSession(session.id, { step: drawn.step, paused: true }), example, { push: true });
+      // the hand that pulled then is not there any more
+      if (held && shown) await this.letGo();
     } catch (error) {
       this.failed(error, () => this.fork());
     } finally {
@@ -156,9 +159,16 @@ export class Opening {
     }
   }
 
+  async letGo() {
+    const { session } = this.page;
+    if (!session || session.stored) return;
+    await session.opened;
+    await session.command("release");
+  }
+
   /**
    * @param {string} id @param {string | null} example @param {Way} [way]
-   * @returns {Promise<string | null>} null: it is shown; else why not
+   * @returns {Promise<string | null>} null: it is shown, or a person can try again; else why there is no such session
    */
   async join(id, example, way = {}) {
     try {
@@ -169,8 +179,9 @@ export class Opening {
     } catch (error) {
       if (!(error instanceof api.ProblemError)) throw error;
       if (GONE.includes(error.problem.status ?? 0)) return error.problem.detail ?? error.problem.title;
-      showProblem(error.problem);
-      return "";
+      // it may well live: nothing takes its place
+      showProblem(error.problem, { label: "Try again", run: () => this.join(id, example, way) });
+      return null;
     }
   }
 
@@ -223,7 +234,11 @@ export class Opening {
       const info = await this.create(scene, example, way.overrides);
       const own = sessionStorage.getItem(OWN);
       const viewer = this.page.session?.stream.clientId ?? "";
-      await this.show(info, example, way);
+      if (!await this.show(info, example, way)) {
+        // something else was asked for meanwhile, perhaps the very session that would end now
+        api.endUnlessViewed(info.id, viewer);
+        return false;
+      }
       if (own) api.endUnlessViewed(own, viewer);
       if (example === null) sessionStorage.removeItem(OWN);
       else sessionStorage.setItem(OWN, info.id);
@@ -266,11 +281,11 @@ export class Opening {
     }
   }
 
-  /** @param {SessionInfo} info @param {string | null} example @param {Way} way */
+  /** @param {SessionInfo} info @param {string | null} example @param {Way} way @returns {Promise<boolean>} false: something else was asked for meanwhile */
   async show(info, example, { push = false, note = "", brief = false }) {
     const turn = ++this.turn;
     const scene = await api.getSessionScene(info.id);
-    if (turn !== this.turn) return;
+    if (turn !== this.turn) return false;
     setAddress({ ...(example ? { scene: example } : {}), session: info.id }, { push });
     keepScene({ id: info.id, scene, example });
     const session = new Session(info, scene);
@@ -280,6 +295,7 @@ export class Opening {
     await shown;
     if (info.forked_from) await (await this.page.late.loadComparison()).open(info.forked_from);
     if (note) showNote(note, { stays: !brief });
+    return true;
   }
 
   /** The scene of a session that has ended, once more. @param {{scene: import("./types.js").Scene}} session */

@@ -1,6 +1,7 @@
 /** Switches for what is drawn over the bodies; kept from scene to scene and from visit to visit. */
 import { byId, make } from "./dom.js";
 import { quantity } from "./format.js";
+import { keptChoices } from "./kept.js";
 
 /** @import {View} from "./view.js" */
 
@@ -15,7 +16,7 @@ const TOGGLES = [
 /** @param {View} view */
 export function overlayToggles(view) {
   /** @type {Record<string, boolean>} */
-  const state = { events: true, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
+  const state = { events: true, ...keptChoices(KEPT) };
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   /** @type {Set<string>} those that are shown for one scene */

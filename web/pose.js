@@ -20,9 +20,10 @@ const STEPS = 400;
 /** @typedef {{joint: string, index: number, coordinate: number, unit: string, input: HTMLInputElement, output: HTMLElement, element: HTMLElement}} Row */
 
 export class Pose {
-  /** @param {() => Session | StoredRun | null} current */
-  constructor(current) {
+  /** @param {() => Session | StoredRun | null} current @param {{broken: Set<number>}} motors which know the joints that broke */
+  constructor(current, motors) {
     this.current = current;
+    this.motors = motors;
     this.pane = byId("pose-pane", HTMLDetailsElement);
     this.host = byId("pose", HTMLElement);
     this.home = byId("pose-home", HTMLButtonElement);
@@ -78,10 +79,11 @@ export class Pose {
   }
 
   goHome() {
-    for (const { name, type, initial } of this.scene?.joints ?? []) {
-      if (COORDINATES[type]) this.q[name] = startOf({ type, initial });
-      if (COORDINATES[type]) this.moved.add(name);
-    }
+    (this.scene?.joints ?? []).forEach(({ name, type, initial }, index) => {
+      if (!COORDINATES[type] || this.motors.broken.has(index)) return;
+      this.q[name] = startOf({ type, initial });
+      this.moved.add(name);
+    });
     this.rows.forEach((row) => this.write(row, this.q[row.joint][row.coordinate]));
     this.send();
   }
@@ -120,7 +122,10 @@ export class Pose {
     const free = session?.state === "paused" && session.mode === "live";
     setText(this.note, free ? "Within the limits of the joints; what is posed rests." : "Pause at the live edge to pose.");
     this.home.disabled = !free;
-    for (const row of this.rows) row.input.disabled = !free;
+    for (const row of this.rows) {
+      row.input.disabled = !free;
+      row.element.hidden = this.motors.broken.has(row.index);
+    }
     if (this.sending || this.moved.size) return;
     for (const row of this.rows) {
       const now = session?.numbers.joints?.find((other) => other.joint === row.index && other.coordinate === row.coordinate);

@@ -2,7 +2,8 @@
  * One live session as the page sees it: its run state, its newest numbers, and whether the live edge
  * or a moment of the history is shown. Looking at the history never changes the run.
  *
- * @import {Contacts, Energy, Frame, Grab, JointCoordinate, Problem, Scene, SessionInfo, SolverNumbers} from "./types.js"
+ * @import {SessionEvents} from "./emitter.js"
+ * @import {Contacts, Energy, Frame, Grab, JointCoordinate, Scene, SessionInfo, SolverNumbers} from "./types.js"
  */
 import * as api from "./api.js";
 import { Emitter } from "./emitter.js";
@@ -27,19 +28,6 @@ const ACTING = new Set(["set_motor", "grab", "apply_force", "apply_impulse", "gr
 /** Of these there is only what somebody has asked for. */
 const ASKED = /** @type {const} */ (["contacts", "joints", "momentum", "velocities", "reactions"]);
 
-/**
- * @typedef {object} SessionEvents
- * @property {Frame} frame              a live frame
- * @property {string} state             the run state changed
- * @property {"live" | "history"} mode
- * @property {Record<string, any>} event  of the server
- * @property {{status: string, detail: string}} connection
- * @property {Problem} problem
- * @property {null} epoch               time started again: forget what was drawn
- * @property {Failure} failure          why the run cannot go on; once, whenever it happened
- * @property {string} idle              a command without effect, in words
- */
-
 /** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
 export class Session extends Emitter {
   /** @param {SessionInfo} info @param {Scene} scene */
@@ -48,6 +36,8 @@ export class Session extends Emitter {
     this.id = info.id;
     this.stored = /** @type {const} */ (false);
     this.kind = /** @type {const} */ ("session");
+    /** the moment of another session at which this one began */
+    this.origin = info.forked_from ?? null;
     this.scene = scene;
     this.state = info.state;
     this.speed = info.speed;
@@ -111,10 +101,12 @@ export class Session extends Emitter {
     if (welcome.epoch !== this.epoch) this.restart(welcome.epoch);
     if (welcome.history) this.history = { from: welcome.history.from_step ?? 0, to: welcome.history.to_step ?? welcome.step };
     this.edge = { step: welcome.step, time: welcome.time };
+    if (welcome.speed !== undefined) this.speed = welcome.speed;
     this.setState(welcome.state);
     this.setFailure(welcome.failure);
     this.control = welcome.control ?? null;
     this.watches = welcome.role === "view" && (this.control === null || this.control === this.stream.clientId);
+    if (this.welcomed) this.emit("returned", null);
     this.welcomed = true;
     this.tellOpened();
     if (this.mode !== "history") return;
@@ -125,7 +117,9 @@ export class Session extends Emitter {
   /** @param {Frame} frame */
   receive(frame) {
     this.dropped += frame.dropped;
-    if (this.mode === "history" && frame.key) {
+    // it was under way when time started again
+    if (frame.epoch < this.epoch) return;
+    if (this.mode === "history" && frame.key && frame.epoch === this.epoch) {
       if (frame.poses) this.timeline.pinned = frame;
       this.remember(frame);
       return;
@@ -162,7 +156,8 @@ export class Session extends Emitter {
     this.joined = -1;
     this.timeline.clear();
     this.history = { from: 0, to: 0 };
-    if (this.mode === "history") this.setMode("live");
+    // what was looked at is no more, and the server would go on to show that alone
+    this.live();
     this.emit("epoch", null);
   }
 
@@ -173,6 +168,8 @@ export class Session extends Emitter {
     else if (event.type === "worker_lost") this.setState("recovering");
     if (event.type === "failed") this.setFailure(event.failure ?? event);
     if (event.type === "state" && event.speed !== undefined) this.speed = event.speed;
+    // nothing live comes to who looks at the history
+    if (event.type === "reset" && this.mode === "history" && event.epoch > this.epoch) this.restart(event.epoch);
     if (event.type === "control") this.control = event.client_id ?? null;
     this.emit("event", event);
   }
@@ -205,6 +202,8 @@ export class Session extends Emitter {
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
+      // who came while another steered was not told that it is not for that alone
+      if (error.problem.code === "scope_missing") this.watches = true;
       // a later seek has taken the place of this one
       if (!["superseded", "session_over"].includes(error.problem.code ?? "")) this.emit("problem", error.problem);
       return false;
@@ -281,7 +280,8 @@ export class Session extends Emitter {
   setMode(mode) {
     this.mode = mode;
     clearInterval(this.pollTimer);
-    this.pollTimer = window.setInterval(() => this.poll(), POLL_MS[mode]);
+    // what was asked for before it was closed may come later
+    if (!this.stream.stopped) this.pollTimer = window.setInterval(() => this.poll(), POLL_MS[mode]);
     if (mode === "live") this.timeline.pinned = null;
     this.emit("mode", mode);
   }

@@ -3,7 +3,8 @@
  * always in the history; nothing moves but the moment that is shown.
  *
  * @import {Frame, Scene} from "./types.js"
- * @import {Failure, Numbers, SessionEvents} from "./session.js"
+ * @import {SessionEvents} from "./emitter.js"
+ * @import {Failure, Numbers} from "./session.js"
  */
 import * as api from "./api.js";
 import { Emitter } from "./emitter.js";

@@ -4,13 +4,20 @@
  *
  * @import {Frame, Problem} from "./types.js"
  */
-import { streamUrl } from "./api.js";
+import { getSession, ProblemError, streamUrl } from "./api.js";
 import { decodeFrame, FrameError } from "./decode.js";
 
 const PROTOCOL = "cardan.v1";
 const ANSWER_TIMEOUT_MS = 8000;
+/** Of what a large scene may compute for: the service itself gives up a moment of the past after a minute. */
+const COMPUTED_TIMEOUT_MS = 65_000;
+const COMPUTED = new Set(["seek", "step"]);
+/** Events that are told from new ones: the service keeps as many for those who come back. */
+const MAX_HEARD = 1024;
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
+/** What whoever may not look, or no longer, is answered with. */
+const REFUSED = new Set([401, 403, 404]);
 /** Attempts in vain until a person is told: about two seconds. */
 const WORTH_SAYING = 4;
 /**
@@ -67,6 +74,8 @@ export class Stream {
     /** @type {{epoch: number, sequence: number} | null} newest live frame received: where to resume */
     this.position = null;
     this.unacknowledged = -1;
+    /** @type {Set<string>} events; those of the newest moment come again with every new connection */
+    this.heard = new Set();
     this.bytes = 0;
     /** @type {import("./session.js").Needs} */
     this.needs = { contacts: false, friction: false, joints: false, momentum: false, velocities: false, reactions: false };
@@ -115,7 +124,7 @@ export class Stream {
       this.handlers.onStatus("open", "");
       this.handlers.onWelcome(message);
     } else if (message.op === "event") {
-      this.handlers.onEvent(message);
+      if (this.isNews(message)) this.handlers.onEvent(message);
     } else if (message.op === "result" || message.op === "error") {
       const waiter = this.waiting.get(message.id);
       if (waiter) {
@@ -127,6 +136,15 @@ export class Stream {
         this.handlers.onProblem(message.problem);
       }
     }
+  }
+
+  /** @param {Record<string, any>} event a service that was started again counts anew @returns {boolean} */
+  isNews({ sequence_event: number, epoch, sequence, step, type }) {
+    const key = [number, epoch, sequence, step, type].join(" ");
+    if (this.heard.has(key)) return false;
+    this.heard.add(key);
+    if (this.heard.size > MAX_HEARD) this.heard.delete(/** @type {string} */ (this.heard.values().next().value));
+    return true;
   }
 
   subscribe() {
@@ -158,6 +176,7 @@ export class Stream {
    */
   command(op, fields = {}) {
     const id = `c${this.nextId++}`;
+    const patience = COMPUTED.has(op) ? COMPUTED_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
     return new Promise((resolve, reject) => {
       if (!this.sendJson({ op, id, ...fields })) {
         reject(new CommandError(this.over ? OVER : { title: "Not connected", code: "not_connected", detail: `“${op.replaceAll("_", " ")}” was not sent: the connection to the session is down. The page tries to get it back by itself.` }));
@@ -165,8 +184,8 @@ export class Stream {
       }
       const timer = window.setTimeout(() => {
         this.waiting.delete(id);
-        reject(new CommandError({ title: "No answer", code: "timeout", detail: `The session did not answer "${op}" within ${ANSWER_TIMEOUT_MS / 1000} s.` }));
-      }, ANSWER_TIMEOUT_MS);
+        reject(new CommandError({ title: "No answer", code: "timeout", detail: `The session did not answer "${op}" within ${patience / 1000} s.` }));
+      }, patience);
       this.waiting.set(id, { resolve, reject, timer });
     });
   }
@@ -191,7 +210,8 @@ export class Stream {
     this.over = FINAL.has(close.code);
     for (const waiter of this.waiting.values()) {
       clearTimeout(waiter.timer);
-      waiter.reject(new CommandError(this.over ? OVER : { title: "Connection lost", code: "connection_lost", detail: "The connection closed before the answer came." }));
+      // whoever left a session does not wait for it
+      waiter.reject(new CommandError(this.over || this.stopped ? OVER : { title: "Connection lost", code: "connection_lost", detail: "The connection closed before the answer came." }));
     }
     this.waiting.clear();
     if (this.stopped) return;
@@ -201,11 +221,17 @@ export class Stream {
     }
     this.attempts += 1;
     const delay = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** (this.attempts - 1)) * (0.75 + 0.5 * Math.random());
-    if (this.attempts === WORTH_SAYING) {
-      this.handlers.onProblem({ title: "The connection is lost", code: "connection_lost", detail: "What is in the view stays. The page tries to get the connection back by itself." });
-    }
+    if (this.attempts === WORTH_SAYING) this.tellWhy();
     this.handlers.onStatus("lost", `trying again in ${(delay / 1000).toFixed(1)} s`);
     this.retryTimer = window.setTimeout(() => this.connect(), delay);
+  }
+
+  /** A socket closes alike whether the service is away or refuses, as when a link for viewing has expired: an answer tells. */
+  async tellWhy() {
+    const refusal = await getSession(this.sessionId).then(() => null, (error) => (error instanceof ProblemError && REFUSED.has(error.problem.status ?? 0) ? error.problem : null));
+    if (this.stopped || this.attempts < WORTH_SAYING) return; // it is back
+    const why = refusal ? `The service refuses it: ${refusal.detail ?? refusal.title}` : "The page tries to get the connection back by itself.";
+    this.handlers.onProblem({ title: "The connection is lost", code: "connection_lost", detail: `What is in the view stays. ${why}` });
   }
 
   close() {

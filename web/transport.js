@@ -59,7 +59,7 @@ export class Transport {
     this.loopButton.addEventListener("click", () => this.turnLoop());
     this.speed.replaceChildren(...SPEEDS.map((factor) => make("option", { value: String(factor) }, format.speed(factor))));
     this.speed.value = "1";
-    this.speed.addEventListener("change", () => this.current()?.setSpeed(this.speed.value === "null" ? null : Number(this.speed.value)));
+    this.speed.addEventListener("change", () => this.setSpeed());
     this.timeline.addEventListener("input", () => this.scrub());
     this.timeline.addEventListener("pointerdown", () => { this.dragging = true; });
     this.timeline.addEventListener("change", () => {
@@ -68,6 +68,13 @@ export class Transport {
     });
     window.addEventListener("pointerup", () => { this.dragging = false; });
     this.setPlayIcon("play", "Play");
+  }
+
+  async setSpeed() {
+    const session = this.current();
+    await session?.setSpeed(this.speed.value === "null" ? null : Number(this.speed.value));
+    // it may have been refused, and what has the focus is not written over otherwise
+    if (session && session === this.current()) this.speed.value = String(session.speed);
   }
 
   scrub() {

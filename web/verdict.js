@@ -28,6 +28,7 @@ export class VerdictBadge {
     if (session?.id !== this.of) {
       this.of = session?.id;
       this.summary = null;
+      this.badge.hidden = true;
     }
     // of a stored run there is one summary, whatever moment is shown
     const place = session ? `${session.id} ${session.state} ${session.stored ? "" : drawn.step}` : "";
@@ -43,11 +44,12 @@ export class VerdictBadge {
     this.asking = true;
     try {
       const summary = await session.summary();
+      if (session.id !== this.of) return; // another run is shown by now
       this.summary = summary;
       if (summary) this.show(summary);
       else this.badge.hidden = true;
     } catch {
-      this.badge.hidden = true; // the session has ended; the next one is asked anew
+      if (session.id === this.of) this.badge.hidden = true; // the session has ended; the next one is asked anew
     } finally {
       this.asking = false;
     }

@@ -169,7 +169,7 @@ class _Connection:
         if resume is not None:
             missed, message["gap"] = self._missed(resume)
         viewer.push(message)
-        for event in missed[-MAX_TEXTS // 2 :]:
+        for event in missed:
             viewer.push(event)
         viewer.gap = bool(message.get("gap"))
 
@@ -179,15 +179,16 @@ class _Connection:
         return "view" if held or only_watches(self._socket.scope) else "control"
 
     def _missed(self, resume: Any) -> tuple[list[dict[str, Any]], bool]:
-        """Return events since the client's last frame, and whether older ones have been dropped."""
+        """Return events since the client's last frame, and whether it misses frames or events."""
         try:
             epoch, sequence = int(resume["epoch"]), int(resume["sequence"])
         except (TypeError, KeyError, ValueError, OverflowError) as error:
             reason = "resume needs {epoch, sequence} as whole numbers"
             raise ClosedError(POLICY_VIOLATION, reason) from error
         events, forgotten = self._session.fanout.missed(epoch, sequence)
-        gap = forgotten or not self._session.history.holds(epoch, sequence)
-        return events, gap
+        most = MAX_TEXTS // 2
+        gap = forgotten or len(events) > most or not self._session.history.holds(epoch, sequence)
+        return events[-most:], gap
 
     async def _send(self) -> None:
         viewer, socket = self._viewer, self._socket

@@ -59,7 +59,10 @@ class WorkerLauncher:
         """
         if not self.kernels.wait(within_s):
             raise KernelsMissingError
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise WorkerLostError(f"no process could be started: {error}") from error
         try:
             arguments = (theirs, module, limits, self.start_method)
             process = self._context.Process(target=_enter, args=arguments, daemon=True)

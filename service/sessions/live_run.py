@@ -215,6 +215,9 @@ class LiveRun:
         step = self.simulation.step_count
         start = self._pending_steps[-1].target if self._pending_steps else step
         self._pending_steps.append(PendingSteps(number, start, start + n, sample_every))
+        if self.phase not in ("running", "paused"):
+            # the run ended before the session knew, and nothing would ever come to these steps
+            self._drop_pending(self.phase)
 
     def _drop_pending(self, why: str) -> None:
         while self._pending_steps:

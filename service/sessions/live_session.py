@@ -13,7 +13,7 @@ from cardan.service.sessions import messages, states
 from cardan.service.sessions.control import Control
 from cardan.service.sessions.folder import About, SessionFolder
 from cardan.service.sessions.history import History, check_step
-from cardan.service.sessions.log import CommandLog, LoggedCommand
+from cardan.service.sessions.log import HANDS, QUERIES, UNANNOUNCED, CommandLog, LoggedCommand
 from cardan.service.sessions.messages import Command, Message, Result
 from cardan.service.sessions.metering import SessionMeter
 from cardan.service.sessions.plan import Pending, Policy, Progress
@@ -27,10 +27,6 @@ from cardan.service.streams.viewer import Viewer
 
 log = logging.getLogger("cardan.sessions")
 
-# queries: they change nothing, so they are neither logged nor announced
-QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points", "problem"})
-# up to 60 a second while a grab moves: logged, but not announced
-UNANNOUNCED = QUERIES | {"grab_move"}
 MAX_PENDING = 1024
 
 
@@ -52,7 +48,7 @@ class LiveSession:
         self.history = History(policy.ring_bytes)
         self.fanout = Fanout(self._want)
         self.log = CommandLog()
-        self.control = Control(lambda holder: self._announce("control", {"client_id": holder}))
+        self.control = Control(self._steered)
         self.snapshots = Snapshots(folder.path / "snapshots")
         self._policy = policy
         self._machine = states.Session(max_restarts=policy.max_restarts)
@@ -63,7 +59,7 @@ class LiveSession:
         self._pending: dict[int, Pending] = {}
         self._number = 0
         self._sequence = 0
-        self._grabbing: Viewer | None = None
+        self._hand: Viewer | None = None
         self._worker_ready = False
         self._phase_changed = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
@@ -75,12 +71,9 @@ class LiveSession:
         folder.scene()
         session.log = CommandLog(folder.log())
         session._number = session.log.last_number
-        keys = folder.key_moments()
-        epoch, step = keys[-1] if keys else (0, 0)
-        progress = session.progress
-        progress.first_step = min((s for e, s in keys if e == epoch), default=0)
-        progress.step = max(step, session.log.last_step(epoch))
-        progress.time = progress.step * progress.time_step
+        epoch = session.progress.read(folder, session.log)
+        if session.log.hand is not None:
+            session._hand = Viewer(session.log.hand, clock.monotonic)  # it has left
         session._machine = replace(session._machine, phase=Phase.STORED, epoch=epoch)
         return session
 
@@ -143,16 +136,15 @@ class LiveSession:
         """Start the worker and wait until the scene is built. Raises ServiceError."""
         self._handle(states.StartRequested())
         await self._left(Phase.STARTING)
-        # a simulation that failed in its first steps is a session all the same
-        if self.failure is not None and not self._machine.has_worker:
-            raise states.start_error(self.failure)
+        states.check_started(self._machine)
 
     async def open(self) -> None:
-        """Continue a stored session, until it is where it was."""
+        """Continue a stored session until it is where it was; one that begins is awaited."""
         self.touch()
         self._handle(states.OpenRequested())
-        if self.progress.started_in == 0.0:
-            await self._left(Phase.RECOVERING)
+        fresh = self.progress.started_in == 0.0
+        while fresh and self.phase in states.BEGINNING:
+            await self._phase_changed.wait()
 
     async def close(self, reason: str) -> None:
         """End the session and remove its folder; returns when its process is gone."""
@@ -190,7 +182,7 @@ class LiveSession:
         refused = states.refusal(self._machine, op)
         if refused is not None:
             raise ServiceError(*refused)
-        if len(self._pending) >= MAX_PENDING:
+        if len(self._pending) >= MAX_PENDING and op != "release":
             detail = f"{MAX_PENDING} commands of this session wait for their result."
             raise ServiceError(ErrorCode.TOO_MANY_COMMANDS, detail)
         self._meter.check(op)
@@ -199,11 +191,7 @@ class LiveSession:
         client_id = viewer.client_id if viewer else None
         command = Command(self._number, op, arguments, body, client_id)
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._pending[self._number] = Pending(command, answer, client_id, self._spans.command(op))
-        if op == "grab":
-            self._grabbing = viewer
-        elif op == "release":
-            self._grabbing = None
+        self._pending[self._number] = Pending(command, answer, viewer, self._spans.command(op))
         if self._worker_ready:
             self._supervisor.send(command)
         return answer
@@ -243,10 +231,21 @@ class LiveSession:
         self.fanout.remove(viewer)
         if all(one.client_id != viewer.client_id for one in self.fanout):
             self.control.release(viewer.client_id)
-        if self._grabbing is viewer:
-            self._grabbing = None
-            if self._machine.has_worker and states.refusal(self._machine, "release") is None:
-                self.submit("release", {})
+        self._let_go()
+
+    def _steered(self, holder: str | None) -> None:
+        self._announce("control", {"client_id": holder})
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Release what is in the hand of a viewer that has left, or that may no longer do it."""
+        hand = self._hand
+        if hand is None or (hand in self.fanout and self.control.holder in (None, hand.client_id)):
+            return
+        # a grab that is on its way takes its place
+        if self._machine.has_worker and all(p.command.op != "grab" for p in self._pending.values()):
+            self._hand = None
+            self.submit("release", {})
 
     def on_message(self, message: Message) -> None:
         """The worker sent a message."""
@@ -257,19 +256,19 @@ class LiveSession:
             case messages.Heartbeat(epoch, step, time, factor):
                 self.progress.real_time_factor = factor
                 self._on_progress(epoch, step, time)
+                if self._pending:
+                    self.touch()
             case messages.Result():
                 self._on_result(message)
             case messages.Accepted():
                 self._on_accepted(message)
             case messages.Status():
                 self._on_status(message)
-            case Hello():
-                pass
             case messages.Ready():
                 self._on_ready(message)
             case messages.Refused(problem):
                 self._handle(states.SceneRefused(problem))
-            case _:
+            case _ if not isinstance(message, Hello):
                 log.error("session %s: a worker sent %s", self.id, type(message).__name__)
 
     def on_lost(self, reason: str) -> None:
@@ -328,15 +327,18 @@ class LiveSession:
         if result.problem is None and op not in QUERIES and not pending.accepted:
             self._note(pending, result.applied_step)
         pending.settle(result)
+        self._let_go()
 
     def _note(self, pending: Pending, step: int) -> None:
         """Log a command that took effect, and tell the viewers."""
-        command, client_id = pending.command, pending.client_id
+        command, client_id = pending.command, pending.command.client_id
         number, op, arguments = command.number, command.op, command.arguments
         self.log.add(LoggedCommand(number, self.epoch, step, op, arguments, client_id))
         if op not in UNANNOUNCED:
             told = {"command": op, "arguments": arguments, "client_id": client_id}
             self._announce("command", {**told, "applied_step": step})
+        if op in HANDS:
+            self._hand = pending.viewer if op == "grab" else None
 
     def _want(self, channels: frozenset[str]) -> None:
         if self._worker_ready:
@@ -364,6 +366,7 @@ class LiveSession:
                 channels = self.fanout.channels
                 start = self._policy.start(self.folder, self.about, self._seen, channels, told)
                 self._supervisor.spawn(start)
+                self._let_go()
             case states.StopWorker():
                 self._spans.lost()
                 self._worker_ready = False
@@ -381,11 +384,9 @@ class LiveSession:
                 self.fanout.close(1001, reason)
 
     def _fail_pending(self, code: ErrorCode, detail: str) -> None:
-        problem = ServiceError(code, detail).problem
         waiting, self._pending = self._pending, {}
-        for number, pending in waiting.items():
-            step, at = self.progress.step, self.progress.time
-            pending.settle(Result(number, step, step, at, None, problem))
+        for pending in waiting.values():
+            pending.refuse(ServiceError(code, detail), self.progress)
 
     def _announce(self, kind: str, data: dict[str, Any]) -> None:
         moment = {"step": self.progress.step, "time": self.progress.time}

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 MAX_ENTRIES = 100_000
+# queries: they change nothing, so they are neither logged nor announced
+QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points", "problem"})
+# up to 60 a second while a grab moves: logged, but not announced
+UNANNOUNCED = QUERIES | {"grab_move"}
+# what decides whether somebody has hold of a body
+HANDS = frozenset({"grab", "release", "reset"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,12 @@ class CommandLog:
     def last_step(self, epoch: int) -> int:
         """Step of the newest command of an epoch; 0: there is none."""
         return max((entry.step for entry in self._entries if entry.epoch == epoch), default=0)
+
+    @property
+    def hand(self) -> str | None:
+        """The client that has hold of a body by the stream; requests over HTTP have no hand."""
+        last = next((entry for entry in reversed(self._entries) if entry.op in HANDS), None)
+        return last.client_id if last is not None and last.op == "grab" else None
 
     def add(self, entry: LoggedCommand) -> None:
         """Append; the oldest tenth goes when there are too many."""

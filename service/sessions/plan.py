@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.service import clock
+from cardan.service.errors import ServiceError
 from cardan.service.sessions.folder import About, SessionFolder
+from cardan.service.sessions.log import CommandLog
 from cardan.service.sessions.messages import Command, PlaybackState, Result, Start
 from cardan.service.sessions.metering import Meter
 from cardan.service.sessions.supervisor import Watch
+from cardan.service.streams.viewer import Viewer
 from cardan.service.tracing import Span
 
 
@@ -81,7 +84,7 @@ class Pending:
 
     command: Command
     answer: asyncio.Future[Result]
-    client_id: str | None
+    viewer: Viewer | None
     span: Span = field(default_factory=Span)
     accepted: bool = False
     taken_at: float | None = None
@@ -95,6 +98,11 @@ class Pending:
         self.span.end(fault)
         if not self.answer.done():
             self.answer.set_result(result)
+
+    def refuse(self, error: ServiceError, progress: "Progress") -> None:
+        """Answer it with an error, where the run is now."""
+        step, number = progress.step, self.command.number
+        self.settle(Result(number, step, step, progress.time, None, error.problem))
 
 
 @dataclass(slots=True)
@@ -111,3 +119,12 @@ class Progress:
     time_step: float = 0.0
     total_steps: int = 0
     started_in: float = 0.0
+
+    def read(self, folder: SessionFolder, log: CommandLog) -> int:
+        """Go to where an earlier service has left a session, by its files; the epoch."""
+        keys = folder.key_moments()
+        epoch, step = keys[-1] if keys else (0, 0)
+        self.first_step = min((s for e, s in keys if e == epoch), default=0)
+        self.step = max(step, log.last_step(epoch))
+        self.time = self.step * self.time_step
+        return epoch

@@ -208,7 +208,9 @@ class Sessions:
             await self._stored(asyncio.to_thread(folder.write_about, about))
             await self._started(session)
         except BaseException:
-            await self._end(session, "not_started", "it could not be started")
+            # who deleted it meanwhile has ended it
+            if session.id in self._sessions:
+                await self._end(session, "not_started", "it could not be started")
             raise
         return session
 

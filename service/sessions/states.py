@@ -30,6 +30,9 @@ class Phase(StrEnum):
     STORED = "stored"
 
 
+# nobody knows the bodies of a session that has not begun
+BEGINNING = frozenset({Phase.CREATED, Phase.STARTING, Phase.RECOVERING})
+
 # workers that may be lost without a step in between: the scene may be the cause
 MAX_LOST = 3
 
@@ -201,11 +204,19 @@ def refusal(session: Session, op: str) -> tuple[ErrorCode, str] | None:
     return None
 
 
-def start_error(failure: dict[str, Any]) -> ServiceError:
-    """The error of a session that could not be started, from its failure."""
+def check_started(session: Session) -> None:
+    """Raise ServiceError for a session that ended before it began, or could not be started.
+
+    A simulation that failed in its first steps is a session all the same.
+    """
+    failure = session.failure
+    if session.phase is Phase.CLOSED:
+        raise ServiceError(ErrorCode.SESSION_CLOSED, "The session was closed before it began.")
+    if failure is None or session.has_worker:
+        return
     if failure["code"] == "worker_lost":
-        return ServiceError(ErrorCode.NO_WORKER, str(failure["message"]))
-    return ServiceError.of(failure)
+        raise ServiceError(ErrorCode.NO_WORKER, str(failure["message"]))
+    raise ServiceError.of(failure)
 
 
 def _start(session: Session) -> Decision:

@@ -120,7 +120,12 @@ class Supervisor:
                 return self._stopping, "its connection closed"
             if isinstance(message, Ready):
                 limit, stable_at = watch.silence, clock() + watch.stable
-            self._observer.on_message(message)
+            try:
+                self._observer.on_message(message)
+            except Exception as error:
+                # nobody would hear this worker any more, and the session would wait for ever
+                log.exception("a %s of a worker was not understood", type(message).__name__)
+                return False, f"its {type(message).__name__} was not understood: {error}"
             if isinstance(message, Refused):
                 return True, "the scene was refused"
             if stable_at is not None and clock() > stable_at:

@@ -102,10 +102,14 @@ class Viewer:
         self._wake.set()
 
     def acknowledge(self, sequence: int) -> None:
-        """The viewer has rendered the frame: it and those sent before it are no longer counted."""
+        """The viewer has rendered the frame: it and those sent before it are no longer counted.
+
+        Moments of the past that are shown while nothing moves have one number, and whoever draws
+        slowly acknowledges several of them at once.
+        """
         if sequence in self._unacknowledged:
-            while self._unacknowledged.popleft() != sequence:
-                pass
+            while sequence in self._unacknowledged:
+                self._unacknowledged.popleft()
             self._wake.set()
 
     def next_text(self) -> str | None:

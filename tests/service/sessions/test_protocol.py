@@ -41,6 +41,26 @@ def test_a_viewer_that_returns_hears_what_it_missed(service: Service, session: s
         assert frame.header.kind is FrameKind.KEY
 
 
+def test_a_viewer_that_returns_is_told_when_it_does_not_hear_all(service: Service, session: str):
+    with service.watch(session, "another") as other:
+        other.subscribe()
+        with service.watch(session, "me") as viewer:
+            viewer.subscribe()
+            seen = viewer.frame(lambda f: True).header
+        resume = {"epoch": seen.epoch, "sequence": seen.sequence}
+        # a speed changes no moment: events are missed, and no frame
+        for count, gap in ((10, False), (300, True)):
+            for factor in range(count):
+                other.do("speed", factor=1.0 + (count + factor) / 10_000)
+            with service.watch(session, "me", resume=resume) as viewer:
+                assert viewer.welcome["gap"] is gap
+    with service.watch(session, "me", resume=resume) as viewer:
+        viewer.do("pause")
+        numbers = [one["sequence_event"] for one in viewer.messages if one["op"] == "event"]
+        assert numbers == list(range(numbers[0], numbers[-1] + 1))
+        assert len(numbers) > 500
+
+
 @pytest.mark.parametrize(
     ("message", "code"),
     [

@@ -111,6 +111,17 @@ def test_at_most_the_window_is_unacknowledged(time: Time):
     assert viewer.next_frame() is not None
 
 
+def test_one_moment_shown_many_times_leaves_the_window_open(time: Time):
+    """Moments of the past are numbered as the newest frame; whoever draws slowly misses some."""
+    viewer = watching(time)
+    viewer.live = False
+    for _ in range(3 * viewer.window):
+        for _ in range(2):
+            viewer.show(frame(7))
+            assert viewer.next_frame() is not None
+        viewer.acknowledge(7)
+
+
 @pytest.mark.parametrize(("hz", "expected"), [(10.0, 10), (30.0, 30), (60.0, 60), (1000.0, 60)])
 def test_a_channel_keeps_its_rate(time: Time, hz: float, expected: int):
     viewer = watching(time, poses=hz)
