@@ -3,6 +3,7 @@
 Only files below the allowed folder are read; an archive is written only below its own folder.
 """
 
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,8 @@ MAX_BYTES = 512 * 1024**2
 COPY_BYTES = 1024**2
 MODEL_ENDINGS = (".urdf", ".xml", ".mjcf")
 SCENE_ENDING = ".json"
+BEGINNING = re.compile(rb"<(?:robot|mujoco)[\s/>]")
+"""How the first element of a model begins."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,7 @@ def is_model(path: Path) -> bool:
     if path.suffix.lower() not in MODEL_ENDINGS:
         return False
     head = path.read_bytes()[:65536]
-    return b"<robot" in head or b"<mujoco>" in head or b"<mujoco " in head
+    return BEGINNING.search(head) is not None
 
 
 def is_scene(path: Path) -> bool:

@@ -158,6 +158,41 @@ def test_the_model_of_an_archive_is_found_or_asked_for(tmp_path):
     assert {body["name"] for body in whole.scene["bodies"]} == {"b", "c"}
 
 
+def test_a_model_may_begin_with_a_line_break(tmp_path):
+    text = BODY.format("").replace("<mujoco>", '<mujoco\n  model="m">')
+    archive = packed(tmp_path / "r.zip", {"r.xml": text, "readme.txt": "a robot"})
+    answer = import_archive(archive, tmp_path / "in", ImportOptions())
+    assert answer.report.name == "m"
+
+
+def test_comments_before_the_model_may_hold_elements(tmp_path):
+    path = tmp_path / "r.urdf"
+    text = robot("gone.obj").replace("</link>", "<drake:note/></link>", 1)
+    path.write_text(f"<?xml version='1.0'?><!-- <robot> of <drake:model> -->\n{text}")
+    assert "extensions" in {note.code for note in import_path(path).report.notes}
+
+
+def test_models_that_are_nested_too_deep_are_refused(tmp_path):
+    path = tmp_path / "rope.xml"
+
+    def rope(bodies):
+        link = '<body pos="0 0 0.1"><joint/><geom size="0.05"/>'
+        return f"<mujoco><worldbody>{link * bodies}{'</body>' * bodies}</worldbody></mujoco>"
+
+    path.write_text(rope(1200))
+    assert "499" in str(refused("too_deep", lambda: import_path(path)))
+    path.write_text(rope(496))
+    assert import_path(path).report.bodies == 496
+
+
+def test_a_file_that_is_not_read_is_said(tmp_path):
+    path = tmp_path / "model.xml"
+    flex = '<flexcomp name="jelly" type="gmsh" file="jelly.msh" dim="3"/></worldbody>'
+    path.write_text(BODY.format("").replace("</worldbody>", flex))
+    (note,) = [n for n in import_path(path).report.notes if n.code == "file_not_read"]
+    assert note.where == ["flexcomp 'jelly'"]
+
+
 def test_meshes_of_one_name_in_two_folders_are_two(tmp_path):
     big = TETRAHEDRON.replace(b"1 0 0", b"2 0 0")
     links = '<link name="base"/>' + LINK.format(name="arm", mesh="b/link.obj").replace(
