@@ -81,6 +81,7 @@ def options_of(
         Literal["none", "position"], Query(description="URDF: motors that hold the start")
     ] = "none",
     ground: Annotated[bool, Query(description="whether to add a plane below the model")] = False,
+    visuals: Annotated[bool, Query(description="whether to bring what is only seen")] = True,
     main: Annotated[
         str | None, Query(max_length=1000, description="path of the model among several")
     ] = None,
@@ -93,6 +94,7 @@ def options_of(
         formulation=formulation,
         drives=drives,
         ground=ground,
+        visuals=visuals,
         main=main,
     )
 
