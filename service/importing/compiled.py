@@ -84,7 +84,9 @@ def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compi
         spec = mujoco.MjSpec.from_string(prepared.text, assets=prepared.assets)
     except (ValueError, TypeError) as error:
         raise _refused(error) from error
-    spec.compiler.fusestatic = False
+    if prepared.format == "urdf" or spec.compiler.settotalmass <= 0.0:
+        # fused bodies lose their names; what is fused to the world no longer counts as mass
+        spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
     if prepared.format == "urdf":
         _complete_urdf(spec, options, notes)

@@ -29,6 +29,8 @@ class Kind:
     conaffinity: int
     link: int
     """Root of the link, where that matters; else -1."""
+    body: int
+    """Body of the model, where only some of a link's bodies are excluded; else -1."""
     geom: int
     """The geom, where it is in a listed pair; else -1."""
 
@@ -50,11 +52,12 @@ class Filters:
             frozenset((int(a), int(b)))
             for a, b in zip(model.pair_geom1, model.pair_geom2, strict=True)
         }
-        apart = self._apart_in_model(links) | self._overlapping(compiled)
+        apart = self._families(links) | self._overlapping(compiled)
         if compiled.prepared.format == "urdf":
             apart |= self._held_by_base(links)
         # what a joint does already needs no bits
         self._apart = {pair for pair in apart if len(pair) == 2 and pair not in jointed}
+        self._excluded = {pair for pair in self._exclusions() if self._links(pair) not in jointed}
 
     def fields(self) -> dict[int, dict[str, Any]]:
         """`collision_group` and `collision_mask` of each geom that needs them."""
@@ -70,9 +73,12 @@ class Filters:
                 f"The rules of who may touch whom need {len(touching)} groups; a scene has {BITS}. "
                 "Some excluded pairs may touch.",
             )
-            self._apart = set()
-            return self.fields()
+            self._apart, self._excluded = set(), set()
+            kinds = {geom: self._kind(geom) for geom in geoms}
+            classes = self._merged(list(dict.fromkeys(kinds.values())))
+            touching = [c for c in classes if any(self._meet(c, d) for d in classes)]
         everything = len(touching) == 1 and len(classes) == 1
+        masks = self._masks(touching)
         found: dict[int, dict[str, Any]] = {}
         for geom in geoms:
             own = next((k for k, c in enumerate(touching) if kinds[geom] in c), None)
@@ -81,18 +87,32 @@ class Filters:
             elif everything:
                 found[geom] = {}
             else:
-                mask = sum(1 << k for k, c in enumerate(touching) if self._meet(touching[own], c))
-                found[geom] = {"collision_group": 1 << own, "collision_mask": mask}
+                bit = min(own, BITS - 1)
+                found[geom] = {"collision_group": 1 << bit, "collision_mask": masks[bit]}
         return found
 
-    def _apart_in_model(self, links: list[Link]) -> set[Pair]:
-        """Pairs of links (by root) that the model keeps apart: excluded, or parent and child."""
+    def _masks(self, touching: list[list[Kind]]) -> list[int]:
+        """Bits that each bit touches; the classes that are left over share the last bit."""
+        masks = [0] * BITS
+        for (k, c), (j, d) in itertools.product(enumerate(touching), repeat=2):
+            if self._meet(c, d):
+                masks[min(k, BITS - 1)] |= 1 << min(j, BITS - 1)
+        return masks
+
+    def _exclusions(self) -> set[Pair]:
+        """Pairs of bodies that the model excludes; other bodies of their links may touch."""
+        signatures = [int(signature) for signature in self._model.exclude_signature]
+        pairs = [(signature >> 16, signature & 0xFFFF) for signature in signatures]
+        found = {frozenset(pair) for pair in pairs if self._root.keys() >= set(pair)}
+        return {pair for pair in found if len(self._links(pair)) == 2}
+
+    def _links(self, bodies: Pair) -> Pair:
+        return frozenset(self._root[body] for body in bodies)
+
+    def _families(self, links: list[Link]) -> set[Pair]:
+        """Pairs of links (by root) that are parent and child, or fixed to each other."""
         model = self._model
         apart = set()
-        for signature in model.exclude_signature:
-            first, second = int(signature) >> 16, int(signature) & 0xFFFF
-            if first in self._root and second in self._root:
-                apart.add(frozenset((self._root[first], self._root[second])))
         family = not self._compiled.is_off("FILTERPARENT")
         for a, b in itertools.combinations(links, 2):
             one, other = int(model.body_weldid[a.root]), int(model.body_weldid[b.root])
@@ -142,13 +162,16 @@ class Filters:
 
     def _kind(self, geom: int) -> Kind:
         model = self._model
-        root = self._root[int(model.geom_bodyid[geom])]
+        body = int(model.geom_bodyid[geom])
+        root = self._root[body]
         matters = any(root in pair for pair in self._apart)
+        excluded = any(body in pair for pair in self._excluded)
         listed = any(geom in pair for pair in self._listed)
         return Kind(
             int(model.geom_contype[geom]),
             int(model.geom_conaffinity[geom]),
             root if matters else -1,
+            body if excluded else -1,
             geom if listed else -1,
         )
 
@@ -156,6 +179,8 @@ class Filters:
         if a.geom >= 0 and b.geom >= 0 and frozenset((a.geom, b.geom)) in self._listed:
             return True
         if a.link >= 0 and frozenset((a.link, b.link)) in self._apart:
+            return False
+        if a.body >= 0 and frozenset((a.body, b.body)) in self._excluded:
             return False
         return bool(a.contype & b.conaffinity or b.contype & a.conaffinity)
 
@@ -179,4 +204,6 @@ class Filters:
             return False
         # a kind of one body never meets itself, so what it would do then is of no account
         between = self._touch(a, b)
-        return all(kind.link >= 0 or self._touch(kind, kind) == between for kind in (a, b))
+        return all(
+            max(kind.link, kind.body) >= 0 or self._touch(kind, kind) == between for kind in (a, b)
+        )
