@@ -66,6 +66,15 @@ def test_what_is_only_seen_may_be_left_out(client, visuals):
     assert any("visuals" in body for body in answer.json()["scene"]["bodies"]) == visuals
 
 
+@pytest.mark.parametrize(
+    "names", [["a", "a/b.xml"], ["a/b.xml", "a"], [f"{'a' * 300}.xml"], ["a/" * 2500 + "b.xml"]]
+)
+def test_names_that_no_file_can_have_are_refused(client, names):
+    answer = client.post("/v1/scenes:import", files=[("files", (name, SWING)) for name in names])
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert repr(names[-1][:200]) in answer.json()["detail"]
+
+
 def test_a_scene_comes_with_the_mesh_files_it_names(client):
     part = {"name": "part", "mass": 1, "shapes": [{"type": "convex", "file": "bob.obj"}]}
     files = [

@@ -83,12 +83,40 @@ def test_mjcf_reads_nothing_outside_either(tmp_path, tag):
     refused("file_missing", lambda: import_archive(archive, tmp_path / "in", ImportOptions()))
 
 
-@pytest.mark.parametrize("name", ["../evil.xml", "/evil.xml", "a/../../evil.xml", "C:/evil.xml"])
+@pytest.mark.parametrize(
+    "name", ["../evil.xml", "/evil.xml", "a/../../evil.xml", "C:/evil.xml", "."]
+)
 def test_archive_with_paths_outside_is_refused(tmp_path, name):
     archive = packed(tmp_path / "r.zip", {"r.xml": BODY.format(""), name: "<mujoco/>"})
     into = tmp_path / "deep" / "in"
     refused("path_outside", lambda: import_archive(archive, into, ImportOptions()))
     assert {path.name for path in tmp_path.rglob("*.xml")} <= {"r.xml"}
+
+
+@pytest.mark.parametrize("names", [["a", "a/b.xml"], ["a/b.xml", "a"], [f"{'a' * 300}.xml"]])
+def test_names_that_no_file_can_have_are_refused(tmp_path, names):
+    archive = packed(tmp_path / "r.zip", dict.fromkeys(names, BODY.format("")))
+    error = refused(
+        "not_an_archive", lambda: import_archive(archive, tmp_path / "in", ImportOptions())
+    )
+    assert str(tmp_path) not in str(error)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_archives_are_refused(tmp_path, method):
+    archive = tmp_path / "r.zip"
+    with zipfile.ZipFile(archive, "w", method) as made:
+        made.writestr("r.xml", BODY.format(f"<!-- {' '.join(map(str, range(900)))} -->"))
+    whole = archive.read_bytes()
+    found = 0
+    # the data is behind the name of the file: every byte of it in turn
+    for at in range(35, 120):
+        archive.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        try:
+            import_archive(archive, tmp_path / "in", ImportOptions())
+        except ImportRefusedError as error:
+            found += error.code == "not_an_archive"
+    assert found > 70
 
 
 def test_links_in_archives_are_not_followed(tmp_path):
