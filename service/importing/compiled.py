@@ -82,14 +82,14 @@ def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compi
 
     try:
         spec = mujoco.MjSpec.from_string(prepared.text, assets=prepared.assets)
+        if prepared.format == "urdf":
+            _complete_urdf(spec, options, notes)
     except (ValueError, TypeError) as error:
         raise _refused(error) from error
     if prepared.format == "urdf" or spec.compiler.settotalmass <= 0.0:
         # fused bodies lose their names; what is fused to the world no longer counts as mass
         spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
-    if prepared.format == "urdf":
-        _complete_urdf(spec, options, notes)
     model = _compile(spec, prepared, options, notes)
     data = mujoco.MjData(model)
     if prepared.format == "urdf":

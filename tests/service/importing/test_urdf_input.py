@@ -312,3 +312,11 @@ def test_what_others_overlook_is_mended_with_a_note(
     assert joints["grip"]["axis"] == pytest.approx([1.0, 0.0, 0.0])
     assert joints["elbow"]["anchor"] == pytest.approx([0.6, 0.0, 0.0])
     assert joints["shoulder"].get("friction", 0.0) == 0.0
+
+
+@pytest.mark.parametrize("root", ["fixed", "free"])
+def test_joints_of_one_name_are_refused(tmp_path, root):
+    text = ARM.format(inertia=INERTIA, shape="").replace('"grip"', '"elbow"')
+    with pytest.raises(ImportRefusedError, match="repeated name 'elbow'") as caught:
+        imported(tmp_path, text, root=root)
+    assert caught.value.code == "not_compiled"
