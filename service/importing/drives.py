@@ -142,15 +142,18 @@ def _note_one_sided(bounds: Any, where: str, notes: Notes) -> None:
 def holding_drives(compiled: Compiled, motions: dict[int, Motion], notes: Notes) -> None:
     """Give joints of a URDF rigid position motors that hold the start within their bounds."""
     for motion in motions.values():
-        effort, velocity = compiled.prepared.bounds.get(motion.name, (-1.0, 0.0))
-        if effort < 0.0 or motion.kind not in ("hinge", "slider") or "motor" in motion.fields:
+        if motion.name not in compiled.prepared.bounds or motion.kind == "ball":
             continue
+        if "motor" in motion.fields:
+            continue
+        effort, velocity = compiled.prepared.bounds[motion.name]
         motor: dict[str, Any] = {"type": "position", "target": 0.0}
         bounds = []
-        if effort > 0.0:
+        # what is not positive or not finite bounds nothing
+        if 0.0 < effort < np.inf:
             motor["max_force"] = effort
             bounds.append(f"{effort:g} {'N m' if motion.kind == 'hinge' else 'N'}")
-        if velocity > 0.0:
+        if 0.0 < velocity < np.inf:
             motor["max_speed"] = velocity
             bounds.append(f"{velocity:g} {'rad/s' if motion.kind == 'hinge' else 'm/s'}")
         motion.fields["motor"] = motor

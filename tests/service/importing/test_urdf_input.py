@@ -320,3 +320,14 @@ def test_joints_of_one_name_are_refused(tmp_path, root):
     with pytest.raises(ImportRefusedError, match="repeated name 'elbow'") as caught:
         imported(tmp_path, text, root=root)
     assert caught.value.code == "not_compiled"
+
+
+@pytest.mark.parametrize(("effort", "velocity"), [("inf", "inf"), ("-1", "nan"), ("0", "0")])
+def test_bounds_that_bound_nothing_leave_a_drive_unlimited(tmp_path, effort, velocity):
+    text = ARM.format(inertia=INERTIA, shape="").replace(
+        'effort="40" velocity="1.5"', f'effort="{effort}" velocity="{velocity}"'
+    )
+    answer = imported(tmp_path, text, drives="position")
+    assert joints_of(answer)["shoulder"]["motor"] == {"type": "position", "target": 0.0}
+    (note,) = [one for one in answer.report.notes if one.code == "position_drive"]
+    assert "joint 'shoulder': unlimited" in note.where
