@@ -258,6 +258,10 @@ class Couplings:
             return
         if self._relate(index, terms):
             self.kept_tendons.add(tendon)
+            wanted = float(model.tendon_length0[tendon] + model.eq_data[index, 0])
+            left = float(self._compiled.data.ten_length[tendon]) - wanted
+            if abs(left) > APART:
+                self._notes.approximated("open_coupling", OPEN_COUPLING, f"{where}: {left:.3g}")
 
     def _relate(self, index: int, terms: list[tuple[Motion, float]]) -> bool:
         """Keep a sum of factors times coordinates; whether a scene can."""

@@ -36,6 +36,10 @@ class Drive:
     asked: float = 0.0
     """Force at rest with the largest controls, those of the start where no range is given; without
     either that of a difference of 1 m/s or 1 rad/s counts [N or N m]."""
+    actuators: int = 0
+    """Actuators it is the sum of."""
+    is_bounded: bool = False
+    """Whether one of them has a largest force and follows the position or the speed."""
 
     @property
     def is_towards_speed(self) -> bool:
@@ -90,6 +94,13 @@ def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
     for joint, drive in drives.items():
         where = f"joint '{compiled.name('joint', joint)}'"
         _leave_out_pushing(drive, where, notes)
+        if drive.is_bounded and drive.actuators > 1:
+            notes.approximated(
+                "shared_bound",
+                "Several actuators of one joint are one motor; its largest force is the sum of "
+                "theirs, and none where one has none.",
+                where,
+            )
         if model.jnt_actfrclimited[joint]:
             if drive.stiffness or drive.damping:
                 _note_one_sided(model.jnt_actfrcrange[joint], where, notes)
@@ -233,7 +244,9 @@ def _add(compiled: Compiled, index: int, where: str, drive: Drive, notes: Notes)
     if model.actuator_forcelimited[index] and not (position or speed):
         force = float(np.clip(force, *model.actuator_forcerange[index]))
     elif model.actuator_forcelimited[index]:
+        drive.is_bounded = True
         _note_one_sided(model.actuator_forcerange[index], where, notes)
+    drive.actuators += 1
     drive.force += gear * force
     drive.asked += abs(gear) * (abs(gain) * largest + abs(constant))
     drive.stiffness -= gear * gear * position

@@ -75,6 +75,14 @@ def notes_of(tmp_path, option="", free="", geom="", kind="hinge", joint="", more
             "one_sided_force",
             "joint 'one'",
         ),
+        (
+            {
+                "more": DRIVE.format(f'{POSITION} forcerange="-1 1"')
+                + '<actuator><motor joint="one"/></actuator>'
+            },
+            "shared_bound",
+            "joint 'one'",
+        ),
         ({"more": DRIVE.format('delay="0.01" nsample="9"')}, "delay", "actuator 'drive'"),
         (
             {"more": '<actuator><pid name="drive" joint="one" kp="9"/></actuator>'},
@@ -98,6 +106,14 @@ def notes_of(tmp_path, option="", free="", geom="", kind="hinge", joint="", more
             {"more": '<equality><joint name="l" joint1="one" polycoef="0.3 0 0 0 0"/></equality>'},
             "open_lock",
             "equality 'l': 0.3",
+        ),
+        (
+            {
+                "more": '<tendon><fixed name="t"><joint joint="one" coef="2"/></fixed></tendon>'
+                '<equality><tendon name="k" tendon1="t" polycoef="0.3 0 0 0 0"/></equality>'
+            },
+            "open_coupling",
+            "equality 'k': -0.3",
         ),
     ],
 )
