@@ -12,7 +12,7 @@ from cardan.schemas.imported import ImportOptions
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import Prepared
 from cardan.service.importing.refusal import ImportRefusedError
-from cardan.service.importing.srdf import States, place_state
+from cardan.service.importing.srdf import States, followers_of, place_followers, place_state
 
 Floats = npt.NDArray[np.float64]
 
@@ -96,7 +96,10 @@ def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compi
         start = _state(prepared.states, options, notes)
         if start is not None:
             place_state(model, data, prepared.states[start], notes)
-        _start_within_limits(model, data, notes)
+        followers = followers_of(model)
+        _start_within_limits(model, data, set(range(model.njnt)) - followers, notes)
+        place_followers(model, data)
+        _start_within_limits(model, data, followers, notes)
     else:
         start = _place_keyframe(model, data, options, notes)
     mujoco.mj_fwdPosition(model, data)
@@ -286,11 +289,11 @@ def _set_moments(body: Any, moments: Floats) -> None:
     body.inertia = moments
 
 
-def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
+def _start_within_limits(model: Any, data: Any, joints: set[int], notes: Notes) -> None:
     """Move joints into their limits: a URDF has no initial state, a state may be beyond."""
     import mujoco
 
-    for joint in range(model.njnt):
+    for joint in sorted(joints):
         at = int(model.jnt_qposadr[joint])
         kind = mujoco.mjtJoint(int(model.jnt_type[joint]))
         if not model.jnt_limited[joint] or kind == mujoco.mjtJoint.mjJNT_BALL:
