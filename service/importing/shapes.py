@@ -37,15 +37,19 @@ class Shapes:
 
     def of_link(self, link: Link) -> list[Shape]:
         """Shapes of a link."""
-        model = self._compiled.model
         found = []
-        for geom in range(model.ngeom):
-            if model.geom_bodyid[geom] not in link.bodies or self.is_picture(geom):
+        for geom in self.geoms_of(link):
+            if self.is_picture(geom):
                 continue
             made = self._made(geom, link)
             if made is not None:
                 found.append({**made, **self.place(geom, link), **self._surface(geom)})
         return found
+
+    def geoms_of(self, link: Link) -> list[int]:
+        """Geoms of a link, in the order of the model."""
+        start, count = self._compiled.model.body_geomadr, self._compiled.model.body_geomnum
+        return sorted(int(start[body]) + k for body in link.bodies for k in range(int(count[body])))
 
     def is_picture(self, geom: int) -> bool:
         """Whether a geom is only seen: it asks for no contacts, and no listed pair names it."""
