@@ -1,14 +1,19 @@
 """What an import of a foreign model asks for and answers: options, the scene, and a report."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from cardan.schemas.base import Base
 from cardan.schemas.options import ChosenFormulation
 from cardan.schemas.quantities import Boolean, Text
 
 NoteKind = Literal["dropped", "approximated", "guessed"]
+
+
+def _number_as_text(value: Any) -> Any:
+    """`keyframe=1` on the command line and in Python is a number; names are texts."""
+    return str(value) if type(value) is int else value
 
 
 class ImportOptions(Base):
@@ -19,7 +24,7 @@ class ImportOptions(Base):
     links: Literal["merged", "kept"] = "merged"
     """`merged`: links on fixed joints become part of the body that carries them; `kept`: those
     with mass stay bodies of their own on fixed joints."""
-    keyframe: Text | None = None
+    keyframe: Annotated[Text | None, BeforeValidator(_number_as_text)] = None
     """MJCF: name or number of the keyframe to start from. URDF: name of a <group_state> of the
     SRDF beside it. None: `home` if there is one, else the reference configuration."""
     formulation: ChosenFormulation = "maximal"

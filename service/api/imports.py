@@ -5,6 +5,7 @@ The model is untrusted: a separate process with limits reads it in a temporary f
 
 import email.parser
 import email.policy
+import errno
 import importlib.util
 import json
 import logging
@@ -37,6 +38,8 @@ SECONDS = 60.0
 MAX_PARTS = 1_000
 MAX_PROCESSES = 3
 """Attempts at one import whose processes are killed from outside."""
+BAD_NAMES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
+"""Errors of names: too long, or of a file that another one has as its folder."""
 BINARY = {"schema": {"type": "string", "format": "binary"}}
 PLAIN = (
     "application/zip",
@@ -81,6 +84,7 @@ def options_of(
         Literal["none", "position"], Query(description="URDF: motors that hold the start")
     ] = "none",
     ground: Annotated[bool, Query(description="whether to add a plane below the model")] = False,
+    visuals: Annotated[bool, Query(description="whether to bring what is only seen")] = True,
     main: Annotated[
         str | None, Query(max_length=1000, description="path of the model among several")
     ] = None,
@@ -93,6 +97,7 @@ def options_of(
         formulation=formulation,
         drives=drives,
         ground=ground,
+        visuals=visuals,
         main=main,
     )
 
@@ -224,10 +229,17 @@ async def _survivor(folder: str, environment: dict[str, str]) -> subprocess.Comp
 
 
 def _write(folder: Path, files: dict[str, bytes], order: dict[str, Any]) -> None:
+    """Write the files and the order. Raises ProblemError for a name that no file can have."""
     for path, content in files.items():
         target = folder / "files" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        except OSError as error:
+            if error.errno not in BAD_NAMES:
+                raise
+            why = f"The file {path[:200]!r} cannot be written: {error.strerror}."
+            raise ProblemError(422, "invalid_request", why) from None
     (folder / "order.json").write_text(json.dumps(order))
 
 

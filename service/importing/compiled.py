@@ -12,7 +12,7 @@ from cardan.schemas.imported import ImportOptions
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import Prepared
 from cardan.service.importing.refusal import ImportRefusedError
-from cardan.service.importing.srdf import States, place_state
+from cardan.service.importing.srdf import States, followers_of, place_followers, place_state
 
 Floats = npt.NDArray[np.float64]
 
@@ -82,19 +82,24 @@ def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compi
 
     try:
         spec = mujoco.MjSpec.from_string(prepared.text, assets=prepared.assets)
+        if prepared.format == "urdf":
+            _complete_urdf(spec, options, notes)
     except (ValueError, TypeError) as error:
         raise _refused(error) from error
-    spec.compiler.fusestatic = False
+    if prepared.format == "urdf" or spec.compiler.settotalmass <= 0.0:
+        # fused bodies lose their names; what is fused to the world no longer counts as mass
+        spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
-    if prepared.format == "urdf":
-        _complete_urdf(spec, options, notes)
     model = _compile(spec, prepared, options, notes)
     data = mujoco.MjData(model)
     if prepared.format == "urdf":
         start = _state(prepared.states, options, notes)
         if start is not None:
             place_state(model, data, prepared.states[start], notes)
-        _start_within_limits(model, data, notes)
+        followers = followers_of(model)
+        _start_within_limits(model, data, set(range(model.njnt)) - followers, notes)
+        place_followers(model, data)
+        _start_within_limits(model, data, followers, notes)
     else:
         start = _place_keyframe(model, data, options, notes)
     mujoco.mj_fwdPosition(model, data)
@@ -284,11 +289,11 @@ def _set_moments(body: Any, moments: Floats) -> None:
     body.inertia = moments
 
 
-def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
+def _start_within_limits(model: Any, data: Any, joints: set[int], notes: Notes) -> None:
     """Move joints into their limits: a URDF has no initial state, a state may be beyond."""
     import mujoco
 
-    for joint in range(model.njnt):
+    for joint in sorted(joints):
         at = int(model.jnt_qposadr[joint])
         kind = mujoco.mjtJoint(int(model.jnt_type[joint]))
         if not model.jnt_limited[joint] or kind == mujoco.mjtJoint.mjJNT_BALL:

@@ -23,7 +23,7 @@ from cardan.service.importing.joints import Mechanism, pose_of
 from cardan.service.importing.links import WORLD, Link, Names, find_links, in_body, mass_of
 from cardan.service.importing.mesh_references import with_meshes
 from cardan.service.importing.mjcf import prepare_mjcf
-from cardan.service.importing.motions import Motion, read_motion
+from cardan.service.importing.motions import Motion, note_free_joint, read_motion
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import Prepared
 from cardan.service.importing.refusal import ImportRefusedError
@@ -162,6 +162,7 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
     couplings.name_terms(mechanism.names_of)
     tendons.read(joint_names, mechanism.names_of, couplings.kept_tendons)
     couplings.read_gravity_compensation()
+    _open_joints(compiled, links, mechanism)
     filters = Filters(compiled, links, _roots(links, mechanism.jointed), notes).fields()
     surfaces = {geom: {"material": name, **filters[geom]} for geom, name in materials_of.items()}
     shapes = Shapes(compiled, surfaces, notes)
@@ -199,6 +200,7 @@ def _motions(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[i
     motions = {}
     for joint in range(model.njnt):
         if mujoco.mjtJoint(int(model.jnt_type[joint])) == mujoco.mjtJoint.mjJNT_FREE:
+            note_free_joint(compiled, joint, notes)
             continue
         motion = motions[joint] = read_motion(compiled, joint, notes)
         if joint in drives:
@@ -242,6 +244,28 @@ def _bodies(
             body |= in_body(compiled, link.root, mass, share)
         bodies.append(body)
     return bodies
+
+
+def _open_joints(compiled: Compiled, links: list[Link], mechanism: Mechanism) -> None:
+    """Let bodies on a joint touch where the model does, which a joint of a scene forbids.
+
+    MuJoCo keeps parent and child apart unless it is told not to, or geoms of both are a listed
+    pair. A URDF has no such rules.
+    """
+    model = compiled.model
+    if compiled.prepared.format == "urdf":
+        return
+    always = compiled.is_off("FILTERPARENT")
+    name_of = {body: link.name for link in links for body in link.bodies}
+    listed = {
+        frozenset(name_of[int(model.geom_bodyid[geom])] for geom in pair)
+        for pair in zip(model.pair_geom1, model.pair_geom2, strict=True)
+    }
+    for joint in mechanism.joints:
+        pair = frozenset((joint["parent"], joint["child"]))
+        if joint["type"] != "fixed" and (always or pair in listed):
+            joint["collide_connected"] = True
+            mechanism.jointed.discard(pair)
 
 
 def _roots(links: list[Link], jointed: set[frozenset[str]]) -> set[frozenset[int]]:

@@ -9,6 +9,7 @@ from cardan.service.importing.compiled import Compiled
 from cardan.service.importing.links import WORLD, Names
 from cardan.service.importing.motions import Motion
 from cardan.service.importing.notes import Notes
+from cardan.service.importing.rotations import conjugate, product, rotation_vector
 
 Part = dict[str, Any]
 APART = 1e-6
@@ -16,8 +17,15 @@ APART = 1e-6
 
 ONE_WAY = {"hinge": 2.0 * np.pi, "slider": 1.0}
 """How far the curve of a joint without limits reaches to either side [rad or m]."""
+TORQUE_SCALE = 10
+"""Place in the data of a weld of how much its torque counts beside its force."""
 
 OPEN_COUPLING = "A coupling that does not hold at the start keeps the sum that is there."
+
+
+def _objects(model: Any) -> tuple[Any, Any]:
+    """First and second object of each equality constraint."""
+    return model.eq_obj1id, model.eq_obj2id
 
 
 class Couplings:
@@ -73,7 +81,8 @@ class Couplings:
     def read_gravity_compensation(self) -> None:
         """Convert gravity compensation into a constant force: its share of the weight, upwards."""
         model = self._compiled.model
-        for body in range(model.nbody):
+        weightless = self._compiled.is_off("GRAVITY")
+        for body in range(0 if weightless else model.nbody):
             share = float(model.body_gravcomp[body])
             name = self._link_of.get(body, WORLD)
             if not share or name == WORLD:
@@ -97,7 +106,7 @@ class Couplings:
 
         model = self._compiled.model
         sites = mujoco.mjtObj(int(model.eq_objtype[index])) == mujoco.mjtObj.mjOBJ_SITE
-        for which, objects in enumerate((model.eq_obj1id, model.eq_obj2id)):
+        for which, objects in enumerate(_objects(model)):
             number = int(objects[index])
             if sites:
                 yield int(model.site_bodyid[number]), model.site_pos[number], True
@@ -143,16 +152,29 @@ class Couplings:
         self._loop(index, "ball", ends)
 
     def _weld(self, index: int) -> None:
-        (a, point_a, sites), (b, point_b, _) = self._ends(index)
-        model = self._compiled.model
-        if sites:
-            self._loop(
-                index, "fixed", [(a, self._in_world(a, point_a)), (b, self._in_world(b, point_b))]
-            )
+        (a, place, sites), (b, anchor, _) = self._ends(index)
+        model, data = self._compiled.model, self._compiled.data
+        if not sites:
+            # eq_data of a weld: anchor in the second body, then its place in the first
+            anchor, place = model.eq_data[index, 0:3], model.eq_data[index, 3:6]
+        ends = [(a, self._in_world(a, place)), (b, self._in_world(b, anchor))]
+        if not model.eq_data[index, TORQUE_SCALE]:
+            # no torque holds the turn
+            self._loop(index, "ball", ends)
             return
-        # eq_data of a weld: anchor in the second body, then its place in the first
-        anchor, place = model.eq_data[index, 0:3], model.eq_data[index, 3:6]
-        self._loop(index, "fixed", [(a, self._in_world(a, place)), (b, self._in_world(b, anchor))])
+        if sites:
+            one, other = (data.site_xquat[objects[index]] for objects in _objects(model))
+        else:
+            one, other = product(data.xquat[a], model.eq_data[index, 6:10]), data.xquat[b]
+        angle = float(np.linalg.norm(rotation_vector(product(conjugate(one), other))))
+        if angle > APART:
+            self._notes.approximated(
+                "turned_weld",
+                "A weld whose ends are turned against each other at the start keeps that turn; "
+                "MuJoCo's removes it.",
+                f"{self._where(index)}: {angle:.3g} rad",
+            )
+        self._loop(index, "fixed", ends)
 
     def _couple(self, index: int) -> None:
         """Convert q1 = c0 + c1 q2 + ...: a lock of one joint, or a relation of two."""
@@ -165,6 +187,12 @@ class Couplings:
         elif second is None:
             reference = self._reference(first)
             value = reference + offset - first.start
+            if abs(value) > APART:
+                self._notes.approximated(
+                    "open_lock",
+                    "A lock that does not hold at the start pushes its joint there.",
+                    f"{where}: {value:.3g}",
+                )
             first.fields["limits"] = {"lower": value, "upper": value}
         elif any(curved) or not ratio:
             self._follow(index, first, second)
@@ -230,6 +258,10 @@ class Couplings:
             return
         if self._relate(index, terms):
             self.kept_tendons.add(tendon)
+            wanted = float(model.tendon_length0[tendon] + model.eq_data[index, 0])
+            left = float(self._compiled.data.ten_length[tendon]) - wanted
+            if abs(left) > APART:
+                self._notes.approximated("open_coupling", OPEN_COUPLING, f"{where}: {left:.3g}")
 
     def _relate(self, index: int, terms: list[tuple[Motion, float]]) -> bool:
         """Keep a sum of factors times coordinates; whether a scene can."""

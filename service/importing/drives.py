@@ -4,7 +4,8 @@ force on the joint = sum g (gain u + b0 + b1 g q + b2 g qd)         g: gear, u: 
 = F - K q - D qd:  K > 0 a position motor, else a motor of the force F and damping D of the joint
 
 A drive towards a speed (D > 0, K = 0) whose largest force is less than what it is asked for from
-rest is a velocity motor: it pulls with that force until it is there.
+rest is a velocity motor: it pulls with that force until it is there. K and D below 0 push a joint
+away from where it is: no motor does.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ import numpy as np
 from cardan.service.importing.compiled import Compiled
 from cardan.service.importing.motions import Motion
 from cardan.service.importing.notes import Notes
+
+GROUPS = 31
+"""Groups of actuators that a model can switch off: those below this one."""
 
 
 @dataclass
@@ -32,6 +36,10 @@ class Drive:
     asked: float = 0.0
     """Force at rest with the largest controls, those of the start where no range is given; without
     either that of a difference of 1 m/s or 1 rad/s counts [N or N m]."""
+    actuators: int = 0
+    """Actuators it is the sum of."""
+    is_bounded: bool = False
+    """Whether one of them has a largest force and follows the position or the speed."""
 
     @property
     def is_towards_speed(self) -> bool:
@@ -72,7 +80,9 @@ def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
     drives: dict[int, Drive] = {}
     if compiled.is_off("ACTUATION"):
         return drives
-    for index in range(model.nu):
+    for index in range(model.nactuator):
+        if _is_in_group_that_is_off(model, index):
+            continue
         where = f"actuator '{compiled.name('actuator', index)}'"
         reason = _no_motor(model, index)
         if reason:
@@ -80,9 +90,20 @@ def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
             continue
         _note_differences(model, index, where, notes)
         joint = int(model.actuator_trnid[index, 0])
-        _add(compiled, index, drives.setdefault(joint, Drive()))
+        _add(compiled, index, where, drives.setdefault(joint, Drive()), notes)
     for joint, drive in drives.items():
+        where = f"joint '{compiled.name('joint', joint)}'"
+        _leave_out_pushing(drive, where, notes)
+        if drive.is_bounded and drive.actuators > 1:
+            notes.approximated(
+                "shared_bound",
+                "Several actuators of one joint are one motor; its largest force is the sum of "
+                "theirs, and none where one has none.",
+                where,
+            )
         if model.jnt_actfrclimited[joint]:
+            if drive.stiffness or drive.damping:
+                _note_one_sided(model.jnt_actfrcrange[joint], where, notes)
             largest = float(np.abs(model.jnt_actfrcrange[joint]).max())
             drive.largest = largest if drive.largest is None else min(drive.largest, largest)
             if not (drive.stiffness or drive.damping):
@@ -95,23 +116,55 @@ def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
                 if drive.is_saturated
                 else "A drive that pulls towards a speed is damping and a force, without its "
                 "largest force: the speeds it is asked for do not take that much from rest.",
-                f"joint '{compiled.name('joint', joint)}'",
+                where,
             )
     return drives
+
+
+def _is_in_group_that_is_off(model: Any, index: int) -> bool:
+    """Whether the model switches the group of an actuator off (`actuatorgroupdisable`)."""
+    group = int(model.actuator_group[index])
+    # only groups that have a bit can be switched off
+    return 0 <= group < GROUPS and bool(int(model.opt.disableactuator) >> group & 1)
+
+
+def _leave_out_pushing(drive: Drive, where: str, notes: Notes) -> None:
+    """Set a stiffness and a damping below 0 to 0, and say so."""
+    if drive.stiffness < 0.0 or drive.damping < 0.0:
+        drive.stiffness, drive.damping = max(drive.stiffness, 0.0), max(drive.damping, 0.0)
+        notes.dropped(
+            "pushing_drive",
+            "Motors have no negative stiffness or damping: what pushes a joint away from where it "
+            "is, or on the way it goes, is left out.",
+            where,
+        )
+
+
+def _note_one_sided(bounds: Any, where: str, notes: Notes) -> None:
+    lower, upper = (float(value) for value in bounds)
+    if -lower != upper:
+        notes.approximated(
+            "one_sided_force",
+            "The largest force of a drive is the same both ways: the larger one.",
+            where,
+        )
 
 
 def holding_drives(compiled: Compiled, motions: dict[int, Motion], notes: Notes) -> None:
     """Give joints of a URDF rigid position motors that hold the start within their bounds."""
     for motion in motions.values():
-        effort, velocity = compiled.prepared.bounds.get(motion.name, (-1.0, 0.0))
-        if effort < 0.0 or motion.kind not in ("hinge", "slider") or "motor" in motion.fields:
+        if motion.name not in compiled.prepared.bounds or motion.kind == "ball":
             continue
+        if "motor" in motion.fields:
+            continue
+        effort, velocity = compiled.prepared.bounds[motion.name]
         motor: dict[str, Any] = {"type": "position", "target": 0.0}
         bounds = []
-        if effort > 0.0:
+        # what is not positive or not finite bounds nothing
+        if 0.0 < effort < np.inf:
             motor["max_force"] = effort
             bounds.append(f"{effort:g} {'N m' if motion.kind == 'hinge' else 'N'}")
-        if velocity > 0.0:
+        if 0.0 < velocity < np.inf:
             motor["max_speed"] = velocity
             bounds.append(f"{velocity:g} {'rad/s' if motion.kind == 'hinge' else 'm/s'}")
         motion.fields["motor"] = motor
@@ -147,21 +200,42 @@ def _note_differences(model: Any, index: int, where: str, notes: Notes) -> None:
         notes.approximated(
             "activation", "Motors act at once; activation dynamics are left out.", where
         )
-    if model.actuator_armature[index] or model.actuator_damping[index]:
+    if model.actuator_delay[index]:
+        notes.dropped("delay", "Controls reach their motors at once, without delay.", where)
+    damped = model.actuator_damping[index] or np.any(model.actuator_dampingpoly[index])
+    if model.actuator_armature[index] or damped:
         notes.dropped(
             "actuator_armature", "Armature and damping of an actuator are left out.", where
         )
 
 
-def _add(compiled: Compiled, index: int, drive: Drive) -> None:
+def _control(compiled: Compiled, index: int) -> tuple[float, float]:
+    """Control of an actuator at the start, and the largest one in size.
+
+    What integrates its control has in its place what it holds at the start.
+    """
+    import mujoco
+
+    model, data = compiled.model, compiled.data
+    at = int(model.actuator_ctrladr[index])
+    control = float(data.ctrl[at])
+    largest = abs(control)
+    if model.actuator_ctrllimited[at] and not compiled.is_off("CLAMPCTRL"):
+        control = float(np.clip(control, *model.actuator_ctrlrange[at]))
+        largest = float(np.abs(model.actuator_ctrlrange[at]).max())
+    if mujoco.mjtDyn(int(model.actuator_dyntype[index])) == mujoco.mjtDyn.mjDYN_INTEGRATOR:
+        control = float(data.act[model.actuator_actadr[index]])
+        largest = abs(control)
+        if model.actuator_actlimited[index]:
+            largest = float(np.abs(model.actuator_actrange[index]).max())
+    return control, largest
+
+
+def _add(compiled: Compiled, index: int, where: str, drive: Drive, notes: Notes) -> None:
     """Add an actuator, with its control at the start."""
     model = compiled.model
-    gear = float(model.actuator_gear[index, 0])
-    control = float(compiled.data.ctrl[index])
-    largest = abs(control)
-    if model.actuator_ctrllimited[index]:
-        control = float(np.clip(control, *model.actuator_ctrlrange[index]))
-        largest = float(np.abs(model.actuator_ctrlrange[index]).max())
+    gear = float(model.actuator_gear[model.actuator_outadr[index], 0])
+    control, largest = _control(compiled, index)
     constant, position, speed = (float(value) for value in model.actuator_biasprm[index, :3])
     if not model.actuator_biastype[index]:
         constant = position = speed = 0.0
@@ -169,6 +243,10 @@ def _add(compiled: Compiled, index: int, drive: Drive) -> None:
     force = gain * control + constant
     if model.actuator_forcelimited[index] and not (position or speed):
         force = float(np.clip(force, *model.actuator_forcerange[index]))
+    elif model.actuator_forcelimited[index]:
+        drive.is_bounded = True
+        _note_one_sided(model.actuator_forcerange[index], where, notes)
+    drive.actuators += 1
     drive.force += gear * force
     drive.asked += abs(gear) * (abs(gain) * largest + abs(constant))
     drive.stiffness -= gear * gear * position

@@ -3,7 +3,10 @@
 Only files below the allowed folder are read; an archive is written only below its own folder.
 """
 
+import lzma
+import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -15,6 +18,18 @@ MAX_BYTES = 512 * 1024**2
 COPY_BYTES = 1024**2
 MODEL_ENDINGS = (".urdf", ".xml", ".mjcf")
 SCENE_ENDING = ".json"
+BEGINNING = re.compile(rb"<(?:robot|mujoco)[\s/>]")
+"""How the first element of a model begins."""
+DAMAGES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+)
+"""Errors of archives: damaged or encrypted data, unknown methods, names that no file can have."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +122,19 @@ def unpack(archive: Path, into: Path) -> None:
             left = MAX_BYTES
             for entry in entries:
                 left -= _unpack_one(source, entry, into, left)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except DAMAGES as error:
+        # texts of errors of the system name the folder of the service
+        why = getattr(error, "strerror", None) or error
         raise ImportRefusedError(
-            "not_an_archive", f"The zip archive cannot be read: {error}."
+            "not_an_archive", f"The zip archive cannot be read: {why}."
         ) from error
 
 
 def _unpack_one(source: zipfile.ZipFile, entry: zipfile.ZipInfo, into: Path, left: int) -> int:
     """Write one file; returns its unpacked size, whatever size the archive claims [bytes]."""
     path = PurePosixPath(entry.filename.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in entry.filename or "\0" in entry.filename:
+    odd = ":" in entry.filename or "\0" in entry.filename or not path.parts
+    if path.is_absolute() or ".." in path.parts or odd:
         raise ImportRefusedError(
             "path_outside", f"The archive names a path outside of itself: '{entry.filename}'."
         )
@@ -171,7 +189,7 @@ def is_model(path: Path) -> bool:
     if path.suffix.lower() not in MODEL_ENDINGS:
         return False
     head = path.read_bytes()[:65536]
-    return b"<robot" in head or b"<mujoco>" in head or b"<mujoco " in head
+    return BEGINNING.search(head) is not None
 
 
 def is_scene(path: Path) -> bool:

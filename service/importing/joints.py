@@ -175,7 +175,8 @@ class Mechanism:
         motions = [first, second, turn]
         if abs(sign) < 1.0 - SQUARE or not square(first, turn) or not self._alike(motions):
             return None
-        if any("spring" in motion.fields for motion in motions):
+        # the two displacements of a scene have one friction between them
+        if any("spring" in motion.fields or "friction" in motion.fields for motion in motions):
             return None
         if sign < 0.0 and not self._may_reverse(turn):
             return None
@@ -247,7 +248,7 @@ def pose_of(compiled: Compiled, body: int, later: Sequence[Motion] = ()) -> dict
     """Pose and velocity of a body of the model at the start, of its frame's origin, in W.
 
     Without the motions that come later in a chain: a hinge adds w = qd a and v = qd a x (p - c), a
-    slider v = qd a.
+    slider v = qd a, a ball as a hinge with w = R w_B.
     """
     import mujoco
 
@@ -260,12 +261,15 @@ def pose_of(compiled: Compiled, body: int, later: Sequence[Motion] = ()) -> dict
     mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, velocity, 0)
     angular, linear = velocity[:3], velocity[3:]
     for motion in later:
-        speed = float(data.qvel[model.jnt_dofadr[motion.index]])
+        at = int(model.jnt_dofadr[motion.index])
         if motion.kind == "slider":
-            linear -= speed * motion.axis
-        elif motion.kind == "hinge":
-            angular -= speed * motion.axis
-            linear -= speed * np.cross(motion.axis, data.xpos[body] - motion.anchor)
+            linear -= data.qvel[at] * motion.axis
+            continue
+        spin = data.qvel[at] * motion.axis
+        if motion.kind == "ball":
+            spin = data.xmat[body].reshape(3, 3) @ data.qvel[at : at + 3]
+        angular -= spin
+        linear -= np.cross(spin, data.xpos[body] - motion.anchor)
     if np.any(linear):
         fields["linear_velocity"] = compiled.vector(linear)
     if np.any(angular):

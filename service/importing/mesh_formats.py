@@ -113,10 +113,17 @@ def meshes_of(path: Path) -> list[Any]:
         # from bytes: a file that names others (pictures, buffers) gets none of them
         loaded: Any = trimesh.load(io.BytesIO(data), file_type=path.suffix[1:].lower())
         meshes = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
-        return [mesh for mesh in meshes if len(getattr(mesh, "faces", ()))]
+        found = [mesh for mesh in meshes if len(getattr(mesh, "faces", ()))]
+        return found if all(_is_whole(mesh) for mesh in found) else []
     except Exception:
         # readers of many formats, each with errors of its own: a broken file is one without a mesh
         return []
+
+
+def _is_whole(mesh: Any) -> bool:
+    """Whether vertices have three coordinates, and faces no corners that are not there."""
+    vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
+    return bool(vertices.shape[1:] == (3,) and faces.min() >= 0 and faces.max() < len(vertices))
 
 
 def _color_of(mesh: Any) -> Color | None:

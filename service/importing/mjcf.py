@@ -26,7 +26,7 @@ def prepare_mjcf(folder: Folder, path: Path, root: Element, notes: Notes) -> Pre
         )
     _leave_out(root, notes)
     assets = Assets(folder)
-    _resolve(folder, path.parent, root, assets)
+    _resolve(folder, path.parent, root, assets, notes)
     return Prepared("mjcf", text_of(root), assets.bytes_by_name, folder.shown(path))
 
 
@@ -69,7 +69,7 @@ def _leave_out(root: Element, notes: Notes) -> None:
         element.attrib.pop("texture", "")
 
 
-def _resolve(folder: Folder, base: Path, root: Element, assets: Assets) -> None:
+def _resolve(folder: Folder, base: Path, root: Element, assets: Assets, notes: Notes) -> None:
     """Replace every path by the name of a file that was read."""
     places = {"mesh": base, "hfield": base}
     for compiler in root.iter("compiler"):
@@ -85,6 +85,10 @@ def _resolve(folder: Folder, base: Path, root: Element, assets: Assets) -> None:
             continue
         if element.tag not in places:
             parent.remove(element)
+            where = f"{element.tag} '{element.get('name', name)}'"
+            notes.dropped(
+                "file_not_read", "Of files only meshes and height fields are read.", where
+            )
             continue
         path = folder.find(name, places[element.tag]) or folder.find(name, base)
         if path is None:

@@ -13,6 +13,7 @@ from cardan.service.importing.rotations import conjugate, product, rotation_vect
 Floats = npt.NDArray[np.float64]
 STANDARD = (0.02, 1.0)
 """MuJoCo's solref of a limit: time constant [s], damping ratio [-]."""
+LIMIT_MARGIN = "Stops act at the limit, not a margin before it."
 
 
 @dataclass
@@ -67,11 +68,40 @@ def read_motion(compiled: Compiled, joint: int, notes: Notes) -> Motion:
         notes.dropped("damping_polynomial", "Damping is linear in the speed.", where)
     if model.dof_frictionloss[dof] and not compiled.is_off("FRICTIONLOSS"):
         motion.fields["friction"] = float(model.dof_frictionloss[dof])
+        if kind == "ball":
+            notes.approximated(
+                "ball_friction",
+                "The three rotations of a ball joint have one friction between them, not one each.",
+                where,
+            )
     if model.jnt_limited[joint] and not compiled.is_off("LIMIT"):
         motion.fields["limits"] = _limits(compiled, motion, notes)
     if not compiled.is_off("SPRING"):
         motion.fields |= _spring(compiled, motion, at, notes)
     return motion
+
+
+def note_free_joint(compiled: Compiled, joint: int, notes: Notes) -> None:
+    """Note what holds a free body of the model back: in a scene it has no joint for that."""
+    model, at = compiled.model, int(compiled.model.jnt_dofadr[joint])
+    dofs = slice(at, at + 6)
+    held = {
+        "stiffness": not compiled.is_off("SPRING")
+        and (model.jnt_stiffness[joint] or np.any(model.jnt_stiffnesspoly[joint])),
+        "damping": not compiled.is_off("DAMPER")
+        and (np.any(model.dof_damping[dofs]) or np.any(model.dof_dampingpoly[dofs])),
+        "friction loss": not compiled.is_off("FRICTIONLOSS")
+        and np.any(model.dof_frictionloss[dofs]),
+        "armature": np.any(model.dof_armature[dofs]),
+    }
+    if any(held.values()):
+        notes.dropped(
+            "free_joint",
+            "A free body has no joint: stiffness, damping, friction loss and armature of a free "
+            "joint are left out.",
+            f"joint '{compiled.name('joint', joint)}': "
+            + ", ".join(name for name, value in held.items() if value),
+        )
 
 
 def _limits(compiled: Compiled, motion: Motion, notes: Notes) -> dict[str, float]:
@@ -80,6 +110,8 @@ def _limits(compiled: Compiled, motion: Motion, notes: Notes) -> dict[str, float
     time, ratio = (float(value) for value in model.jnt_solref[motion.index])
     if (time, ratio) != STANDARD:
         notes.approximated("soft_limits", "Soft stops (solreflimit) are hard here.", where)
+    if model.jnt_margin[motion.index]:
+        notes.dropped("limit_margin", LIMIT_MARGIN, where)
     if motion.kind == "ball":
         notes.approximated(
             "ball_limits",

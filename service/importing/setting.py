@@ -30,6 +30,8 @@ def simulation_of(
         )
     if option.density or option.viscosity or np.any(option.wind):
         notes.dropped("fluid", "There is no fluid around the bodies: density, viscosity, wind.")
+    if int(option.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE):
+        notes.dropped("contact_override", "Contacts keep their own parameters (flag `override`).")
     if compiled.model.nflex:
         notes.dropped("flex", "Soft bodies (flex) are not rigid bodies.")
     simulation: dict[str, Any] = {

@@ -22,6 +22,8 @@ AT_ONCE = 8
 """Corners added between two looks at the hull."""
 FLAT = 1e-6
 """Thickness over extent below which a mesh is a sheet [-]."""
+QUARTER_TURN = (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))
+"""About z: the cells of MuJoCo's height fields are split along the other diagonal."""
 
 
 class Shapes:
@@ -35,15 +37,19 @@ class Shapes:
 
     def of_link(self, link: Link) -> list[Shape]:
         """Shapes of a link."""
-        model = self._compiled.model
         found = []
-        for geom in range(model.ngeom):
-            if model.geom_bodyid[geom] not in link.bodies or self.is_picture(geom):
+        for geom in self.geoms_of(link):
+            if self.is_picture(geom):
                 continue
             made = self._made(geom, link)
             if made is not None:
                 found.append({**made, **self.place(geom, link), **self._surface(geom)})
         return found
+
+    def geoms_of(self, link: Link) -> list[int]:
+        """Geoms of a link, in the order of the model."""
+        start, count = self._compiled.model.body_geomadr, self._compiled.model.body_geomnum
+        return sorted(int(start[body]) + k for body in link.bodies for k in range(int(count[body])))
 
     def is_picture(self, geom: int) -> bool:
         """Whether a geom is only seen: it asks for no contacts, and no listed pair names it."""
@@ -119,7 +125,10 @@ class Shapes:
         return {"type": "plane", "normal": [0.0, 0.0, 1.0]}
 
     def _heightfield(self, geom: int) -> Shape:
-        """Rows along y, as in MuJoCo; elevations are shares of the largest one."""
+        """A field whose x is MuJoCo's y and whose y is MuJoCo's -x: see `QUARTER_TURN`.
+
+        Rows are along y, as in MuJoCo; elevations are shares of the largest one.
+        """
         model = self._compiled.model
         field = int(model.geom_dataid[geom])
         rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
@@ -128,8 +137,10 @@ class Shapes:
         heights = top * model.hfield_data[start : start + rows * columns].astype(np.float64)
         return {
             "type": "heightfield",
-            "size": [2.0 * x, 2.0 * y],
-            "heights": [self._compiled.vector(row) for row in heights.reshape(rows, columns)],
+            "size": [2.0 * y, 2.0 * x],
+            "heights": [
+                self._compiled.vector(row) for row in heights.reshape(rows, columns)[:, ::-1].T
+            ],
         }
 
     def _hull(self, geom: int) -> Shape | None:
@@ -161,12 +172,16 @@ class Shapes:
 
     def place(self, geom: int, link: Link) -> Shape:
         """Pose in the frame of the link's root, without rounding where the geom is in it."""
+        import mujoco
+
         model, data = self._compiled.model, self._compiled.data
         position, turn = model.geom_pos[geom], model.geom_quat[geom]
         if model.geom_bodyid[geom] != link.root:
             back = conjugate(data.xquat[link.root])
             position = rotate(back, data.geom_xpos[geom] - data.xpos[link.root])
             turn = product(back, data.geom_xquat[geom])
+        if int(model.geom_type[geom]) == int(mujoco.mjtGeom.mjGEOM_HFIELD):
+            turn = product(turn, QUARTER_TURN)
         fields: Shape = {}
         if np.any(position):
             fields["position"] = self._compiled.vector(position)

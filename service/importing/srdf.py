@@ -56,7 +56,7 @@ def _numbers(joint: Element) -> list[float]:
 
 
 def place_state(model: Any, data: Any, state: dict[str, list[float]], notes: Notes) -> None:
-    """Write a state into the data of a compiled URDF; joints that mimic others follow them."""
+    """Write a state into the data of a compiled URDF."""
     import mujoco
 
     kinds = {model.joint(j).name: j for j in range(model.njnt)}
@@ -75,12 +75,27 @@ def place_state(model: Any, data: Any, state: dict[str, list[float]], notes: Not
                 "A value of the state belongs to no joint of the scene.",
                 f"joint '{name}'",
             )
-    joint = int(mujoco.mjtEq.mjEQ_JOINT)
-    followers = [k for k in range(model.neq) if int(model.eq_type[k]) == joint]
+
+
+def followers_of(model: Any) -> set[int]:
+    """Joints of a compiled URDF that mimic others."""
+    return {int(model.eq_obj1id[equality]) for equality in _mimics(model)}
+
+
+def place_followers(model: Any, data: Any) -> None:
+    """Place the joints of a compiled URDF that mimic others where these want them."""
+    mimics = _mimics(model)
     # a joint may mimic one that mimics another, in any order
-    for _ in followers:
-        for equality in followers:
+    for _ in mimics:
+        for equality in mimics:
             _follow(model, data, equality)
+
+
+def _mimics(model: Any) -> list[int]:
+    import mujoco
+
+    joint = int(mujoco.mjtEq.mjEQ_JOINT)
+    return [k for k in range(model.neq) if int(model.eq_type[k]) == joint]
 
 
 def _follow(model: Any, data: Any, equality: int) -> None:

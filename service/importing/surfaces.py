@@ -2,8 +2,10 @@
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from cardan.service.importing.compiled import Compiled
 from cardan.service.importing.notes import Notes
@@ -12,6 +14,8 @@ MAX_PAIRED = 24
 """Materials beyond which pairs are left to the scene's own rule: their number grows by squares."""
 STANDARD = (0.02, 1.0)
 """MuJoCo's solref of a contact: time constant [s], damping ratio [-]."""
+MARGIN = "Contact margins and gaps: contacts act when shapes touch."
+ADHESION = "Contacts do not stick: they only push."
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Surface:
     spinning: float
     rolling: float
     restitution: float
+    geom: int = -1
+    """The geom, where it is in a listed pair with contact parameters of its own; else -1."""
 
     def material(self) -> dict[str, float]:
         """The material of two such surfaces: `condim` says which frictions there are."""
@@ -38,12 +44,14 @@ class Surface:
         """The surface of a pair: of the higher priority, else the larger of each."""
         if self.priority != other.priority:
             return max(self, other, key=lambda surface: surface.priority)
-        pairs = zip(self._values(), other._values(), strict=True)
-        dim, *values = (max(a, b) for a, b in pairs)
-        return Surface(self.priority, int(dim), *values)
-
-    def _values(self) -> tuple[float, ...]:
-        return (self.condim, self.sliding, self.spinning, self.rolling, self.restitution)
+        return Surface(
+            priority=self.priority,
+            condim=max(self.condim, other.condim),
+            sliding=max(self.sliding, other.sliding),
+            spinning=max(self.spinning, other.spinning),
+            rolling=max(self.rolling, other.rolling),
+            restitution=max(self.restitution, other.restitution),
+        )
 
 
 def find_surfaces(
@@ -52,6 +60,16 @@ def find_surfaces(
     """Material by geom, the materials, and the pairs that do not combine by the scene's rule."""
     model = compiled.model
     by_geom = {geom: _surface(compiled, geom, notes) for geom in range(model.ngeom)}
+    listed = _listed(compiled, by_geom, notes)
+    alone = {geom: replace(by_geom[geom], geom=geom) for pair in listed for geom in pair}
+    if listed and len(set((by_geom | alone).values())) > MAX_PAIRED:
+        notes.approximated(
+            "listed_friction",
+            "Listed pairs (<pair>) have the friction of their geoms instead of their own: the "
+            f"model has more than {MAX_PAIRED} kinds of surfaces.",
+        )
+        listed, alone = {}, {}
+    by_geom |= alone
     distinct = list(dict.fromkeys(by_geom.values()))
     names = {surface: _name(surface, k, distinct) for k, surface in enumerate(distinct)}
     materials = {name: surface.material() for surface, name in names.items()}
@@ -64,7 +82,8 @@ def find_surfaces(
         return {geom: names[surface] for geom, surface in by_geom.items()}, materials, []
     pairs = []
     for a, b in itertools.combinations(distinct, 2):
-        wanted, usual = a.with_other(b).material(), _combined(a.material(), b.material())
+        pair = listed.get(frozenset((a.geom, b.geom)), a.with_other(b))
+        wanted, usual = pair.material(), _combined(a.material(), b.material())
         changed = {
             key: value
             for key, value in wanted.items()
@@ -82,34 +101,49 @@ def _combined(a: dict[str, float], b: dict[str, float]) -> dict[str, float]:
     return usual
 
 
+def _listed(
+    compiled: Compiled, by_geom: dict[int, Surface], notes: Notes
+) -> dict[frozenset[int], Surface]:
+    """Surfaces of the listed pairs that differ from what their two geoms make."""
+    model, found = compiled.model, {}
+    for index in range(model.npair):
+        where = f"pair '{compiled.name('pair', index)}'"
+        geoms = int(model.pair_geom1[index]), int(model.pair_geom2[index])
+        one, other, spinning, roll, roll_other = (float(v) for v in model.pair_friction[index])
+        if one != other or roll != roll_other:
+            notes.approximated(
+                "one_way_friction",
+                "Friction that differs between two directions is the mean of both.",
+                where,
+            )
+        if model.pair_margin[index] or model.pair_gap[index]:
+            notes.dropped("margin", MARGIN, where)
+        if model.pair_adhesion[index]:
+            notes.dropped("adhesion", ADHESION, where)
+        pair = Surface(
+            priority=0,
+            condim=int(model.pair_dim[index]),
+            sliding=0.5 * (one + other),
+            spinning=spinning,
+            rolling=0.5 * (roll + roll_other),
+            restitution=_restitution(model.pair_solref[index], where, notes),
+        )
+        if pair.material() != by_geom[geoms[0]].with_other(by_geom[geoms[1]]).material():
+            found[frozenset(geoms)] = pair
+    return found
+
+
 def _surface(compiled: Compiled, geom: int, notes: Notes) -> Surface:
     model = compiled.model
     where = f"geom '{compiled.name('geom', geom)}'"
     touchable = bool(model.geom_contype[geom] or model.geom_conaffinity[geom])
-    stiffness, ratio = (float(value) for value in model.geom_solref[geom])
-    restitution = 0.0
-    if touchable and stiffness <= 0.0:
-        notes.approximated(
-            "direct_solref",
-            "A contact given by stiffness and damping (negative solref) is rigid here.",
-            where,
-        )
-    elif touchable and ratio < 1.0:
-        # a free oscillator leaves a contact after half a period: exp(-pi z / sqrt(1 - z^2))
-        restitution = math.exp(-math.pi * ratio / math.sqrt(1.0 - ratio * ratio))
-        notes.approximated(
-            "bouncing_solref",
-            "A damping ratio below 1 (solref) becomes the restitution of such an oscillator.",
-            where,
-        )
-    elif touchable and (stiffness, ratio) != STANDARD:
-        notes.approximated(
-            "soft_contacts",
-            "Soft contacts (solref, solimp) are rigid here.",
-            where,
-        )
+    restitution = _restitution(model.geom_solref[geom], where, notes) if touchable else 0.0
     if touchable and (model.geom_margin[geom] or model.geom_gap[geom]):
-        notes.dropped("margin", "Contact margins and gaps: contacts act when shapes touch.", where)
+        notes.dropped("margin", MARGIN, where)
+    if touchable and np.any(model.geom_surfacevel[geom]):
+        notes.dropped("surface_velocity", "Surfaces that move over their bodies rest.", where)
+    if touchable and model.geom_adhesion[geom]:
+        notes.dropped("adhesion", ADHESION, where)
     sliding, spinning, rolling = (float(value) for value in model.geom_friction[geom])
     return Surface(
         priority=int(model.geom_priority[geom]),
@@ -119,6 +153,32 @@ def _surface(compiled: Compiled, geom: int, notes: Notes) -> Surface:
         rolling=rolling,
         restitution=restitution,
     )
+
+
+def _restitution(solref: Any, where: str, notes: Notes) -> float:
+    """Restitution of a spring and damper; notes what is rigid here."""
+    stiffness, ratio = (float(value) for value in solref)
+    if stiffness <= 0.0:
+        notes.approximated(
+            "direct_solref",
+            "A contact given by stiffness and damping (negative solref) is rigid here.",
+            where,
+        )
+    elif ratio < 1.0:
+        notes.approximated(
+            "bouncing_solref",
+            "A damping ratio below 1 (solref) becomes the restitution of such an oscillator.",
+            where,
+        )
+        # a free oscillator leaves a contact after half a period: exp(-pi z / sqrt(1 - z^2))
+        return math.exp(-math.pi * ratio / math.sqrt(1.0 - ratio * ratio))
+    elif (stiffness, ratio) != STANDARD:
+        notes.approximated(
+            "soft_contacts",
+            "Soft contacts (solref, solimp) are rigid here.",
+            where,
+        )
+    return 0.0
 
 
 def _name(surface: Surface, index: int, distinct: list[Surface]) -> str:

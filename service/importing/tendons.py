@@ -5,10 +5,12 @@ A site is a marked point of a body in MuJoCo; a tendon runs straight from one to
 
 import math
 
+import numpy as np
+
 from cardan.service.importing.compiled import Compiled
 from cardan.service.importing.couplings import APART, OPEN_COUPLING, Part
 from cardan.service.importing.links import WORLD, Names
-from cardan.service.importing.motions import Motion
+from cardan.service.importing.motions import LIMIT_MARGIN, Motion
 from cardan.service.importing.notes import Notes
 
 Segment = tuple[int, int, float]
@@ -44,7 +46,11 @@ class Tendons:
         self._names = names
         for tendon in range(self._compiled.model.ntendon):
             acts = self._acts(tendon)
-            if (acts and self._read_one(tendon, names_of)) or (tendon in kept and not acts):
+            if acts and self._read_one(tendon, names_of):
+                self._note_left_out(tendon)
+                continue
+            if tendon in kept and not acts:
+                self._note_left_out(tendon)
                 continue
             self._notes.dropped(
                 "tendon",
@@ -73,9 +79,38 @@ class Tendons:
 
     def _acts(self, tendon: int) -> bool:
         """Whether a tendon limits or pulls."""
-        model = self._compiled.model
-        values = (model.tendon_stiffness, model.tendon_damping, model.tendon_limited)
-        return any(bool(value[tendon]) for value in values)
+        return self._is_limited(tendon) or any(self._pull(tendon))
+
+    def _is_limited(self, tendon: int) -> bool:
+        limited = bool(self._compiled.model.tendon_limited[tendon])
+        return limited and not self._compiled.is_off("LIMIT")
+
+    def _pull(self, tendon: int) -> tuple[float, float]:
+        """Stiffness [N/m or N m/rad] and damping; 0 of what the model switches off."""
+        model, off = self._compiled.model, self._compiled.is_off
+        stiffness = 0.0 if off("SPRING") else float(model.tendon_stiffness[tendon])
+        damping = 0.0 if off("DAMPER") else float(model.tendon_damping[tendon])
+        return stiffness, damping
+
+    def _note_left_out(self, tendon: int) -> None:
+        """Note what a tendon that is converted has besides its limits and its pull."""
+        model, off = self._compiled.model, self._compiled.is_off
+        where = f"tendon '{self._name(tendon)}'"
+        if model.tendon_frictionloss[tendon] and not off("FRICTIONLOSS"):
+            self._notes.dropped("tendon_friction", "Tendons run without friction.", where)
+        if model.tendon_armature[tendon]:
+            self._notes.dropped("tendon_armature", "Tendons have no inertia (armature).", where)
+        bent = not off("SPRING") and np.any(model.tendon_stiffnesspoly[tendon])
+        if bent or (not off("DAMPER") and np.any(model.tendon_dampingpoly[tendon])):
+            self._notes.dropped(
+                "tendon_polynomial",
+                "Of the spring and the damping of a tendon only what is linear is kept.",
+                where,
+            )
+        if model.tendon_springyield[tendon] > 0.0:
+            self._notes.dropped("plasticity", "Springs do not yield.", where)
+        if self._is_limited(tendon) and model.tendon_margin[tendon]:
+            self._notes.dropped("limit_margin", LIMIT_MARGIN, where)
 
     def _members(self, tendon: int) -> range:
         start = int(self._compiled.model.tendon_adr[tendon])
@@ -163,14 +198,13 @@ class Tendons:
         """Add couplings for the limits and the spring of a tendon whose length is `fixed` more."""
         model = self._compiled.model
         start = float(self._compiled.data.ten_length[tendon])
-        if model.tendon_limited[tendon]:
+        if self._is_limited(tendon):
             lower, upper = (float(value) for value in model.tendon_range[tendon])
             self._bound(tendon, terms, upper - fixed, start - fixed)
             if lower > 0.0 or not self._segments(tendon):
                 opposite = [{**term, "factor": -term["factor"]} for term in terms]
                 self._bound(tendon, opposite, fixed - lower, fixed - start)
-        stiffness = float(model.tendon_stiffness[tendon])
-        damping = float(model.tendon_damping[tendon])
+        stiffness, damping = self._pull(tendon)
         if stiffness or damping:
             spring = {"offset": self._rest(tendon) - fixed, "damping": damping}
             if stiffness:
@@ -192,9 +226,8 @@ class Tendons:
         """Convert limits into a distance joint, stiffness into a spring; whether there was one."""
         model = self._compiled.model
         ends = self._ends(*sites)
-        limited = bool(model.tendon_limited[tendon])
-        stiffness = float(model.tendon_stiffness[tendon])
-        damping = float(model.tendon_damping[tendon])
+        limited = self._is_limited(tendon)
+        stiffness, damping = self._pull(tendon)
         if ends["parent"] == ends["child"]:
             return False
         name = self._compiled.name("tendon", tendon)

@@ -34,9 +34,7 @@ class Visuals:
         A model in MJCF shows geoms that touch beside those that do not; of a URDF only <visual>
         is shown.
         """
-        model = self._compiled.model
-        geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in link.bodies]
-        seen = [geom for geom in geoms if self._is_seen(geom)]
+        seen = [geom for geom in self._shapes.geoms_of(link) if self._is_seen(geom)]
         if not any(self._shapes.is_picture(geom) for geom in seen):
             return []
         if self._compiled.prepared.format == "urdf":

@@ -35,3 +35,12 @@ def test_what_cannot_be_imported_ends_with_2(cardan, tmp_path):
     result = cardan("import", path, "--set", "keyframe=away", "--json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["code_name"] == "unknown_keyframe"
+
+
+def test_a_keyframe_may_be_given_by_its_number(cardan, tmp_path):
+    path = model(tmp_path)
+    keys = '<keyframe><key qpos="0.1"/><key name="up" qpos="0.2"/></keyframe></mujoco>'
+    path.write_text(SWING.replace("</mujoco>", keys))
+    for wanted, name in (("0", "key0"), ("1", "up"), ("up", "up")):
+        result = cardan("import", path, "--json", "--set", f"keyframe={wanted}")
+        assert json.loads(result.stdout)["report"]["keyframe"] == name

@@ -57,6 +57,24 @@ def test_files_of_a_form_are_the_folder(client):
     assert (refused.status_code, refused.json()["code"]) == (422, "path_outside")
 
 
+@pytest.mark.parametrize("visuals", [True, False])
+def test_what_is_only_seen_may_be_left_out(client, visuals):
+    text = SWING.replace('<geom type="mesh"', '<geom contype="0" conaffinity="0" type="mesh"')
+    files = [("files", ("swing.xml", text)), ("files", ("bob.obj", BOB))]
+    answer = client.post(f"/v1/scenes:import?visuals={str(visuals).lower()}", files=files)
+    assert answer.status_code == 200, answer.text
+    assert any("visuals" in body for body in answer.json()["scene"]["bodies"]) == visuals
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "a/b.xml"], ["a/b.xml", "a"], [f"{'a' * 300}.xml"], ["a/" * 2500 + "b.xml"]]
+)
+def test_names_that_no_file_can_have_are_refused(client, names):
+    answer = client.post("/v1/scenes:import", files=[("files", (name, SWING)) for name in names])
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert repr(names[-1][:200]) in answer.json()["detail"]
+
+
 def test_a_scene_comes_with_the_mesh_files_it_names(client):
     part = {"name": "part", "mass": 1, "shapes": [{"type": "convex", "file": "bob.obj"}]}
     files = [

@@ -55,6 +55,12 @@ def test_connect_closes_a_loop(tmp_path):
     assert np.abs(found - wanted).max() < 5e-2
 
 
+def test_a_weld_without_torque_holds_a_point(tmp_path):
+    more = '<equality><weld name="w" body1="a" body2="b" torquescale="0"/></equality>'
+    answer, _ = model_of(tmp_path, more)
+    assert (answer.scene["joints"][-1]["type"], answer.scene["joints"][-1]["name"]) == ("ball", "w")
+
+
 def test_weld_fixes(tmp_path):
     more = '<equality><weld name="glue" body1="a" body2="b"/></equality>'
     answer, _ = model_of(tmp_path, more)
@@ -180,6 +186,44 @@ def test_compensated_weight_does_not_fall(tmp_path):
     simulation.advance(500)
     at = simulation.body_names.index("c")
     assert simulation.poses()[at, :3] == pytest.approx([0, 3, 1], abs=1e-9)
+
+
+def test_without_gravity_no_weight_is_taken_off(tmp_path):
+    text = SWINGS.format(
+        more='<option><flag gravity="disable"/></option>', kinds=("hinge", "hinge"), inside=""
+    ).replace('<body name="a"', '<body name="a" gravcomp="1"')
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    scene = import_path(path).scene
+    assert scene["gravity"] == [0, 0, 0]
+    assert scene["forces"] == []
+
+
+@pytest.mark.parametrize("kind", ["spatial", "fixed"])
+@pytest.mark.parametrize(
+    ("flag", "left"),
+    [
+        ("spring", {"limit", "damping"}),
+        ("damper", {"limit", "stiffness"}),
+        ("limit", {"stiffness", "damping"}),
+        ("constraint", {"stiffness", "damping"}),
+    ],
+)
+def test_what_a_model_switches_off_is_off_in_tendons(tmp_path, kind, flag, left):
+    path = {
+        "spatial": '<site site="tip_a"/><site site="tip_b"/>',
+        "fixed": '<joint joint="one" coef="1"/><joint joint="two" coef="-1"/>',
+    }
+    more = (
+        f'<option><flag {flag}="disable"/></option><tendon><{kind} name="t" stiffness="30" '
+        f'damping="0.5" limited="true" range="0.1 9">{path[kind]}</{kind}></tendon>'
+    )
+    scene = model_of(tmp_path, more)[0].scene
+    made = [*scene["joints"][2:], *scene["forces"]]
+    found = {key for part in made for key in ("stiffness", "damping") if part.get(key)}
+    if any("limits" in part or "slack" in part for part in made):
+        found.add("limit")
+    assert found == left
 
 
 TENDON = """<tendon><fixed name="belt"{more}>

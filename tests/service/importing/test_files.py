@@ -83,12 +83,40 @@ def test_mjcf_reads_nothing_outside_either(tmp_path, tag):
     refused("file_missing", lambda: import_archive(archive, tmp_path / "in", ImportOptions()))
 
 
-@pytest.mark.parametrize("name", ["../evil.xml", "/evil.xml", "a/../../evil.xml", "C:/evil.xml"])
+@pytest.mark.parametrize(
+    "name", ["../evil.xml", "/evil.xml", "a/../../evil.xml", "C:/evil.xml", "."]
+)
 def test_archive_with_paths_outside_is_refused(tmp_path, name):
     archive = packed(tmp_path / "r.zip", {"r.xml": BODY.format(""), name: "<mujoco/>"})
     into = tmp_path / "deep" / "in"
     refused("path_outside", lambda: import_archive(archive, into, ImportOptions()))
     assert {path.name for path in tmp_path.rglob("*.xml")} <= {"r.xml"}
+
+
+@pytest.mark.parametrize("names", [["a", "a/b.xml"], ["a/b.xml", "a"], [f"{'a' * 300}.xml"]])
+def test_names_that_no_file_can_have_are_refused(tmp_path, names):
+    archive = packed(tmp_path / "r.zip", dict.fromkeys(names, BODY.format("")))
+    error = refused(
+        "not_an_archive", lambda: import_archive(archive, tmp_path / "in", ImportOptions())
+    )
+    assert str(tmp_path) not in str(error)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_archives_are_refused(tmp_path, method):
+    archive = tmp_path / "r.zip"
+    with zipfile.ZipFile(archive, "w", method) as made:
+        made.writestr("r.xml", BODY.format(f"<!-- {' '.join(map(str, range(900)))} -->"))
+    whole = archive.read_bytes()
+    found = 0
+    # the data is behind the name of the file: every byte of it in turn
+    for at in range(35, 120):
+        archive.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        try:
+            import_archive(archive, tmp_path / "in", ImportOptions())
+        except ImportRefusedError as error:
+            found += error.code == "not_an_archive"
+    assert found > 70
 
 
 def test_links_in_archives_are_not_followed(tmp_path):
@@ -156,6 +184,41 @@ def test_the_model_of_an_archive_is_found_or_asked_for(tmp_path):
     both = packed(tmp_path / "scene.zip", {"scene.xml": scene, "part.xml": part})
     whole = import_archive(both, tmp_path / "3", ImportOptions())
     assert {body["name"] for body in whole.scene["bodies"]} == {"b", "c"}
+
+
+def test_a_model_may_begin_with_a_line_break(tmp_path):
+    text = BODY.format("").replace("<mujoco>", '<mujoco\n  model="m">')
+    archive = packed(tmp_path / "r.zip", {"r.xml": text, "readme.txt": "a robot"})
+    answer = import_archive(archive, tmp_path / "in", ImportOptions())
+    assert answer.report.name == "m"
+
+
+def test_comments_before_the_model_may_hold_elements(tmp_path):
+    path = tmp_path / "r.urdf"
+    text = robot("gone.obj").replace("</link>", "<drake:note/></link>", 1)
+    path.write_text(f"<?xml version='1.0'?><!-- <robot> of <drake:model> -->\n{text}")
+    assert "extensions" in {note.code for note in import_path(path).report.notes}
+
+
+def test_models_that_are_nested_too_deep_are_refused(tmp_path):
+    path = tmp_path / "rope.xml"
+
+    def rope(bodies):
+        link = '<body pos="0 0 0.1"><joint/><geom size="0.05"/>'
+        return f"<mujoco><worldbody>{link * bodies}{'</body>' * bodies}</worldbody></mujoco>"
+
+    path.write_text(rope(1200))
+    assert "499" in str(refused("too_deep", lambda: import_path(path)))
+    path.write_text(rope(496))
+    assert import_path(path).report.bodies == 496
+
+
+def test_a_file_that_is_not_read_is_said(tmp_path):
+    path = tmp_path / "model.xml"
+    flex = '<flexcomp name="jelly" type="gmsh" file="jelly.msh" dim="3"/></worldbody>'
+    path.write_text(BODY.format("").replace("</worldbody>", flex))
+    (note,) = [n for n in import_path(path).report.notes if n.code == "file_not_read"]
+    assert note.where == ["flexcomp 'jelly'"]
 
 
 def test_meshes_of_one_name_in_two_folders_are_two(tmp_path):

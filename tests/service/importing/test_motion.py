@@ -192,6 +192,39 @@ def test_forces_of_motors_are_bounded_as_in_mujoco(tmp_path, drive, joint):
     assert np.abs(found - wanted).max() < 2e-5
 
 
+SWITCHED_OFF = '<motor joint="one" gear="5" group="2"/>'
+
+
+@pytest.mark.parametrize(
+    ("option", "drives", "controls"),
+    [
+        ('actuatorgroupdisable="2"', SWITCHED_OFF, "1"),
+        ("", SWITCHED_OFF.replace("5", "0.5"), "1"),
+        # controls are clipped to their range, unless that is switched off
+        ("", '<motor joint="one" ctrlrange="-1 1"/>', "5"),
+        ("clampctrl", '<motor joint="one" ctrlrange="-1 1"/>', "3"),
+        # a PID takes two controls: those of the actuators after it are not where they are counted
+        ("", '<pid name="p" joint="one" kp="0"/><motor joint="one"/>', "0 0 2"),
+    ],
+)
+def test_controls_reach_their_actuators(tmp_path, option, drives, controls):
+    if option == "clampctrl":
+        drives += '</actuator><option><flag clampctrl="disable"/></option><actuator>'
+    elif option:
+        drives += f"</actuator><option {option}/><actuator>"
+    wanted, found, _, _ = arm_in_both(tmp_path, drives, controls)
+    assert np.abs(found - wanted).max() < 2e-5
+
+
+def test_what_integrates_its_control_begins_with_what_it_holds(tmp_path):
+    path = tmp_path / "arm.xml"
+    drive = '<intvelocity joint="one" kp="20"/>'
+    text = ARM.format(rest="", joint="", drives=drive, controls="3")
+    path.write_text(text.replace('name="home"', 'name="home" act="0.5"'))
+    motor = import_path(path).scene["joints"][0]["motor"]
+    assert (motor["target"], motor["stiffness"]) == (0.5, 20.0)
+
+
 @pytest.mark.parametrize("largest", [1, 8])
 def test_strong_drives_hold_a_speed_with_their_largest_force(tmp_path, largest):
     drive = f'<velocity joint="one" kv="1000" forcerange="-{largest} {largest}"/>'
@@ -226,6 +259,37 @@ def test_keyframe_gives_pose_and_velocity(tmp_path):
     assert abs(simulation.energy()["correction"]) < 1e-6
 
 
+def test_bodies_of_a_chain_do_not_turn_with_a_later_ball(tmp_path):
+    """Slider and ball: the body between them only slides, whatever the ball does at the start."""
+    chain = '<joint type="slide" axis="1 0 0"/><joint type="ball" pos="0 0.2 0.1"/>'
+    more = '<keyframe><key name="home" qpos="0 0.1 0.6 0 0 0.8" qvel="0 1.5 2 3 -1"/></keyframe>'
+    path = tmp_path / "model.xml"
+    path.write_text(WORLD.format(first=HINGE, second=chain, more=more))
+    bodies = {body["name"]: body for body in import_path(path).scene["bodies"]}
+    (light,) = [body for name, body in bodies.items() if name.startswith("b/")]
+    assert light.get("angular_velocity", [0.0] * 3) == pytest.approx([0, 0, 0], abs=1e-12)
+    # the axis of the slider in W is the first column of the rotation of b before its joints
+    axis = np.zeros(3)
+    frame = mujoco.MjModel.from_xml_string(WORLD.format(first=HINGE, second="", more=""))
+    data = mujoco.MjData(frame)
+    mujoco.mj_kinematics(frame, data)
+    axis = data.xmat[2].reshape(3, 3)[:, 0]
+    assert light["linear_velocity"] == pytest.approx(1.5 * axis, abs=1e-12)
+
+
+def test_friction_of_two_sliders_is_not_shared(tmp_path):
+    """A planar joint has one friction for both of its displacements, MuJoCo's one for each."""
+    joints = (
+        '<joint type="slide" axis="1 0 0" frictionloss="0.1"/>'
+        '<joint type="slide" axis="0 0 1" frictionloss="0.1"/>'
+        '<joint type="hinge" axis="0 1 0" frictionloss="0.1"/>'
+    )
+    path = tmp_path / "model.xml"
+    path.write_text(WORLD.format(first=HINGE, second=joints, more=""))
+    types = [joint["type"] for joint in import_path(path).scene["joints"]]
+    assert types == ["hinge", "slider", "slider", "hinge"]
+
+
 def test_limits_and_springs_count_from_the_start(tmp_path):
     joint = (
         '<joint name="one" type="hinge" axis="0 1 0" range="-60 30" stiffness="2" springref="10"/>'
@@ -237,6 +301,21 @@ def test_limits_and_springs_count_from_the_start(tmp_path):
     assert made["limits"]["lower"] == pytest.approx(np.radians(-60) - 0.25)
     assert made["limits"]["upper"] == pytest.approx(np.radians(30) - 0.25)
     assert made["spring"]["rest"] == pytest.approx(np.radians(10) - 0.25)
+
+
+@pytest.mark.parametrize(("fuse", "mass"), [("true", 3.0), ("false", 2.0)])
+def test_a_total_mass_counts_what_mujoco_counts(tmp_path, fuse, mass):
+    """2 kg that move and 1 kg that is fixed to the world, scaled to 3 kg: MuJoCo drops the mass of
+    what it fuses to the world before it scales.
+    """
+    path = tmp_path / "model.xml"
+    path.write_text(
+        f"""<mujoco><compiler settotalmass="3" fusestatic="{fuse}"/><worldbody>
+        <body><geom size="0.1" mass="1"/></body>
+        <body name="a" pos="1 0 0"><joint/><geom size="0.1" mass="2"/></body>
+        </worldbody></mujoco>"""
+    )
+    assert import_path(path).report.mass == pytest.approx(mass)
 
 
 def test_what_a_model_switches_off_is_off(tmp_path):

@@ -110,6 +110,48 @@ def test_every_file_that_cannot_be_read_is_named(folder: Path) -> None:
     ]
 
 
+def glb_with_a_corner_that_is_not_there() -> bytes:
+    import trimesh
+
+    glb: Any = trimesh.Trimesh(CORNERS, FACES, process=False).export(file_type="glb")
+    indices = [k for face in FACES for k in face]
+    broken = bytes(glb).replace(
+        struct.pack("<12I", *indices), struct.pack("<12I", *indices[:-1], 99)
+    )
+    assert broken != glb
+    return broken
+
+
+def test_damaged_meshes_are_named(folder: Path) -> None:
+    (folder / "flat.obj").write_text(OBJ.replace("v 0 0 0", "v 0 0").replace(" 0\n", "\n"))
+    (folder / "torn.glb").write_bytes(glb_with_a_corner_that_is_not_there())
+    document = scene(file="flat.obj")
+    document["bodies"][0]["shapes"].append({"type": "mesh", "file": "torn.glb"})
+    with pytest.raises(SceneInvalid) as caught:
+        read_document(str(write(folder, document)))
+    assert [(fault.pointer, fault.code) for fault in caught.value.errors] == [
+        ("/bodies/0/shapes/0/file", "unreadable"),
+        ("/bodies/0/shapes/1/file", "unreadable"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["visual", "collision"])
+def test_a_damaged_mesh_of_a_robot_is_left_out(folder: Path, kind: str) -> None:
+    (folder / "torn.glb").write_bytes(glb_with_a_corner_that_is_not_there())
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    (folder / "r.urdf").write_text(
+        f"""<robot name="r"><link name="base"/><link name="arm">
+        <inertial><mass value="1"/>{inertia}</inertial>
+        <{kind}><geometry><mesh filename="torn.glb"/></geometry></{kind}></link>
+        <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint>
+        </robot>"""
+    )
+    notes = import_path(folder / "r.urdf").report.notes
+    assert [note.where for note in notes if note.code == "mesh_format"] == [
+        ["link 'arm': torn.glb"]
+    ]
+
+
 def test_a_scene_is_imported_with_its_files(folder: Path, tmp_path: Path) -> None:
     path = write(folder, scene(file="meshes/part.stl"))
     archive = tmp_path / "part.zip"

@@ -4,6 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 from cardan.schemas.imported import ImportOptions
 from cardan.service.importing import import_path
 from cardan.service.importing.shapes import MAX_HULL_POINTS, hull_corners, outermost
@@ -12,7 +14,7 @@ GEOMS = """
 <mujoco>
   <asset>
     <hfield name="hill" nrow="3" ncol="4" size="2 1.5 0.6 0.1"
-      elevation="0 1 2 3  4 5 6 7  8 9 10 11"/>
+      elevation="0 5 2 3  7 1 6 2  3 9 0 4"/>
     <mesh name="wedge" vertex="0 0 0  1 0 0  0 1 0  0 0 1  1 1 0" scale="0.2 0.3 0.4"/>
     <material name="red" rgba="1 0 0 1"/>
   </asset>
@@ -93,20 +95,17 @@ def test_hull_corners_are_the_vertices_of_the_file(both):
 
 
 def test_heights_are_those_a_ray_finds(both):
+    """Also within the cells of the grid, which are saddles: both split them along one diagonal."""
     answer, model, data = both
-    ground = next(b for b in answer.scene["bodies"] if b["name"] == "ground")
-    hill = next(shape for shape in ground["shapes"] if shape["type"] == "heightfield")
-    assert hill["size"] == [4.0, 3.0]
-    geom = np.zeros(1, np.int32)
-    for row, heights in enumerate(hill["heights"]):
-        for column, height in enumerate(heights):
-            # just inside of the edges
-            x = 5.0 + 0.999 * (-2.0 + 4.0 * column / 3)
-            y = 0.999 * (-1.5 + 3.0 * row / 2)
-            down, above = np.array([0.0, 0.0, -1.0]), np.array([x, y, 10.0])
-            way = mujoco.mj_ray(model, data, above, down, None, 1, -1, geom)
-            assert model.geom(int(geom[0])).name == "hill"
-            assert 10.0 - way == pytest.approx(height, abs=1e-3)
+    simulation = Simulation(load_scene(answer.scene))
+    # where y < 0 the tilted floor is below
+    x, y = np.random.default_rng(7).uniform([-2.0, -1.5], [2.0, 0.0], (60, 2)).T
+    above = np.stack([5.0 + x, y, np.full(60, 10.0)], axis=1)
+    down, geom = np.array([0.0, 0.0, -1.0]), np.zeros(1, np.int32)
+    found = simulation.raycast(above, down)["distance"]
+    wanted = [mujoco.mj_ray(model, data, start, down, None, 1, -1, geom) for start in above]
+    assert model.geom(int(geom[0])).name == "hill"
+    assert found == pytest.approx(wanted, abs=1e-6)
 
 
 def test_what_a_person_moves_is_kinematic(both):

@@ -312,3 +312,41 @@ def test_what_others_overlook_is_mended_with_a_note(
     assert joints["grip"]["axis"] == pytest.approx([1.0, 0.0, 0.0])
     assert joints["elbow"]["anchor"] == pytest.approx([0.6, 0.0, 0.0])
     assert joints["shoulder"].get("friction", 0.0) == 0.0
+
+
+@pytest.mark.parametrize("root", ["fixed", "free"])
+def test_joints_of_one_name_are_refused(tmp_path, root):
+    text = ARM.format(inertia=INERTIA, shape="").replace('"grip"', '"elbow"')
+    with pytest.raises(ImportRefusedError, match="repeated name 'elbow'") as caught:
+        imported(tmp_path, text, root=root)
+    assert caught.value.code == "not_compiled"
+
+
+@pytest.mark.parametrize(("effort", "velocity"), [("inf", "inf"), ("-1", "nan"), ("0", "0")])
+def test_bounds_that_bound_nothing_leave_a_drive_unlimited(tmp_path, effort, velocity):
+    text = ARM.format(inertia=INERTIA, shape="").replace(
+        'effort="40" velocity="1.5"', f'effort="{effort}" velocity="{velocity}"'
+    )
+    answer = imported(tmp_path, text, drives="position")
+    assert joints_of(answer)["shoulder"]["motor"] == {"type": "position", "target": 0.0}
+    (note,) = [one for one in answer.report.notes if one.code == "position_drive"]
+    assert "joint 'shoulder': unlimited" in note.where
+
+
+@pytest.mark.parametrize(
+    ("offset", "limits", "start", "said"),
+    [
+        # 0.05 + 0.01 q at the elbow's 0
+        ("0.05", 'lower="-0.1" upper="0.1"', 0.05, set()),
+        ("0.05", 'lower="0.02" upper="0.1"', 0.05, set()),
+        ("0.05", 'lower="-0.1" upper="0.03"', 0.03, {"start_at_limit", "open_coupling"}),
+    ],
+)
+def test_a_joint_that_mimics_starts_where_it_belongs(tmp_path, offset, limits, start, said):
+    text = ARM.format(inertia=INERTIA, shape="")
+    text = text.replace('multiplier="0.01"', f'multiplier="0.01" offset="{offset}"')
+    answer = imported(tmp_path, text.replace('lower="-0.1" upper="0.1"', limits))
+    finger = next(body for body in answer.scene["bodies"] if body["name"] == "finger")
+    # the shoulder is at 0, the elbow 0.6 m from it, and the finger slides 0.4 m from that
+    assert finger["position"] == pytest.approx([1.0 + start, 0, 0])
+    assert {"start_at_limit", "open_coupling"} & codes(answer) == said
