@@ -12,7 +12,12 @@ from cardan.schemas.imported import ImportOptions
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import Prepared
 from cardan.service.importing.refusal import ImportRefusedError
-from cardan.service.importing.srdf import States, followers_of, place_followers, place_state
+from cardan.service.importing.srdf import (
+    States,
+    mimicking_joints,
+    place_mimicking_joints,
+    place_state,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -96,10 +101,10 @@ def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compi
         start = _state(prepared.states, options, notes)
         if start is not None:
             place_state(model, data, prepared.states[start], notes)
-        followers = followers_of(model)
-        _start_within_limits(model, data, set(range(model.njnt)) - followers, notes)
-        place_followers(model, data)
-        _start_within_limits(model, data, followers, notes)
+        mimicking = mimicking_joints(model)
+        _start_within_limits(model, data, set(range(model.njnt)) - mimicking, notes)
+        place_mimicking_joints(model, data)
+        _start_within_limits(model, data, mimicking, notes)
     else:
         start = _place_keyframe(model, data, options, notes)
     mujoco.mj_fwdPosition(model, data)

@@ -77,12 +77,12 @@ def place_state(model: Any, data: Any, state: dict[str, list[float]], notes: Not
             )
 
 
-def followers_of(model: Any) -> set[int]:
+def mimicking_joints(model: Any) -> set[int]:
     """Joints of a compiled URDF that mimic others."""
     return {int(model.eq_obj1id[equality]) for equality in _mimics(model)}
 
 
-def place_followers(model: Any, data: Any) -> None:
+def place_mimicking_joints(model: Any, data: Any) -> None:
     """Place the joints of a compiled URDF that mimic others where these want them."""
     mimics = _mimics(model)
     # a joint may mimic one that mimics another, in any order
