@@ -167,7 +167,7 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
 
 @kernel
 def scatter(islands: Islands, k: int, problem: Problem) -> None:
-    """Copy the solution of island k to problem.lam, w, ease."""
+    """Copy the solution of island k to problem.lam, w, sweep_bias_delta."""
     start = islands.start[k]
     for r in range(islands.start[k + 1] - start):
         i = islands.order[start + r]

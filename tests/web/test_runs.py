@@ -70,7 +70,7 @@ def test_a_run_that_failed_before_anybody_looked_says_why(page: Any, shown: Show
     playwright_api.expect(message).to_contain_text("The simulation failed")
     playwright_api.expect(message).to_contain_text(info["failure"]["message"])
     playwright_api.expect(message).to_have_count(1)
-    playwright_api.expect(page.locator("#run-state")).to_have_text("failed")
+    shown.wait("cardan.shown().state === 'failed'")
     # the last moment at which the body was still there
     shown.wait("cardan.shown().mode === 'history' && cardan.shown().step === 5")
     # it can be started again

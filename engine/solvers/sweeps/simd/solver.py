@@ -48,7 +48,7 @@ def list_contacts(problem: Problem, lanes: Lanes) -> int:
 def apply_sweep_bias(problem: Problem, rows: NDArray, n: int) -> bool:
     """Apply the sweep bias of contacts that have one; return whether any contact has a guess.
 
-    Writes  problem.b, ease (EASED) of the contacts with normal rows rows[0:n]
+    Writes  problem.b, sweep_bias_delta (BIAS_APPLIED) of the contacts with normal rows rows[0:n]
     Source  decision 0065
     """
     is_warm = False
