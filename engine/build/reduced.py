@@ -87,10 +87,11 @@ def pairs_that_may_touch(model: Model) -> Iterator[tuple[int, int]]:
 
 def may_touch(model: Model) -> tuple[int, int] | None:
     """The first two bodies that may collide, or none."""
-    body = model.shapes.body
-    found = ((int(body[i]), int(body[k])) for i, k in pairs_that_may_touch(model))
-    a, b = next(found, (-1, -1))
-    return None if a < 0 else (min(a, b), max(a, b))
+    pair = next(pairs_that_may_touch(model), None)
+    if pair is None:
+        return None
+    a, b = sorted(int(model.shapes.body[i]) for i in pair)
+    return a, b
 
 
 def has_stops(joints: Joints, j: int) -> bool:

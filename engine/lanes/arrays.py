@@ -11,7 +11,7 @@ from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.stretches import OF_A_SPRING, first_spring
 from cardan.engine.build.scene import Built
 from cardan.engine.compiler.lanes import LANES
-from cardan.engine.lanes.boxes import lane_boxes
+from cardan.engine.lanes.boxes import lane_boxes, touching_pairs
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.lanes import (
     LaneBodies,
@@ -120,11 +120,11 @@ def lane_drives(model: Model) -> LaneDrives:
     return made
 
 
-def lane_model(one: Built) -> LaneModel:
-    """What worlds in lanes need of a model, still as floats."""
+def lane_model(one: Built, pairs: NDArray[np.int64]) -> LaneModel:
+    """What worlds in lanes need of a model, still as floats; pairs of shapes: `lane_boxes`."""
     model, bodies = one.model, one.model.bodies
     part = LaneBodies(bodies.kind, bodies.mass, bodies.inertia_B)
-    boxes = lane_boxes(model, float(one.options.margin))
+    boxes = lane_boxes(model, float(one.options.margin), pairs)
     return LaneModel(part, model.tree, lane_drives(model), boxes)
 
 
@@ -150,13 +150,15 @@ def lane_places(m: int) -> LanePlaces:
 
 
 def lane_world(one: Built) -> LaneWorld:
-    """Arrays of W worlds, each with the numbers of this model and state."""
+    """Arrays of W worlds, each with the numbers of this model and state, which `fits`."""
     model, state = one.model, one.state
+    pairs = touching_pairs(model)
+    assert pairs is not None
     n = len(model.bodies.kind)
     named = {name: getattr(state, name) for name in LaneState._fields if name != "left"}
     # the number of steps is the only whole number that changes
     own = LaneState(**(named | {"step": state.step.copy()}), left=np.zeros(1))
-    plain = lane_model(one)
+    plain = lane_model(one, pairs)
     made: LaneModel = in_lanes(plain)
     targets = made.drives.targets._replace(times=plain.drives.targets.times.copy())
     made = made._replace(drives=made.drives._replace(targets=targets))
@@ -174,7 +176,7 @@ def write_lane(world: LaneWorld, lane: int, one: Built) -> None:
 
     Its structure, the times of its targets, and its number of steps are those of the other lanes.
     """
-    _copy(lane_model(one), world.model, lane)
+    _copy(lane_model(one, world.model.boxes.pairs), world.model, lane)
     _copy(one.state, world.state, lane)
     world.state.left["lane"][0, lane] = 0.0
     world.state.step[0] = one.state.step[0]

@@ -30,13 +30,14 @@ Array = NDArray[np.float64]
 MOST_PAIRS = 500
 
 
-def touching_pairs(model: Model) -> list[tuple[int, int]] | None:
-    """Shapes that may touch, a plane first; None: more pairs than lanes look at."""
+def touching_pairs(model: Model) -> NDArray[np.int64] | None:
+    """(p, 2): shapes that may touch, a plane first; None: more pairs than lanes look at."""
     found = list(islice(pairs_that_may_touch(model), MOST_PAIRS + 1))
     if len(found) > MOST_PAIRS:
         return None
     kind = model.shapes.kind
-    return [(k, i) if kind[k] == PLANE else (i, k) for i, k in found]
+    ordered = [(k, i) if kind[k] == PLANE else (i, k) for i, k in found]
+    return np.array(ordered, np.int64).reshape(-1, 2)
 
 
 def box_in_shape(shapes: Shapes, i: int) -> tuple[Array, Array]:
@@ -62,10 +63,13 @@ def box_in_shape(shapes: Shapes, i: int) -> tuple[Array, Array]:
     return centre, np.array([a, a, b])
 
 
-def lane_boxes(model: Model, margin: float) -> LaneBoxes:
-    """Boxes of all shapes where some may touch, else none, still as floats."""
+def lane_boxes(model: Model, margin: float, pairs: NDArray[np.int64]) -> LaneBoxes:
+    """Boxes of all shapes where some may touch, else none, still as floats.
+
+    margin   m         of contacts
+    pairs    (p, 2)    as `touching_pairs`
+    """
     shapes = model.shapes
-    pairs = np.array(touching_pairs(model) or np.zeros((0, 2)), np.int64)
     m = len(shapes.kind) if len(pairs) else 0
     made = LaneBoxes(
         body=shapes.body[:m].copy(),
@@ -74,8 +78,7 @@ def lane_boxes(model: Model, margin: float) -> LaneBoxes:
         R_BA=np.zeros((m, 3, 3)),
         half=np.zeros((m, 3)),
         reach=np.zeros(m),
-        pair_a=pairs[:, 0].copy(),
-        pair_b=pairs[:, 1].copy(),
+        pairs=pairs.copy(),
         margin=np.array([margin]),
     )
     for i in range(m):

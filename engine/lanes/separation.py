@@ -9,14 +9,15 @@ half a step earlier is within twice of what both move.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import any_of, in_all_lanes, select
-from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.mat3 import load33, store33, times_matrix, times_vector, transposed
 from cardan.engine.spatial.quaternion import load4
-from cardan.engine.spatial.rotation import Mat3, matrix
-from cardan.engine.spatial.vec3 import Vec3, add, dot, load3, norm, sub
+from cardan.engine.spatial.rotation import matrix
+from cardan.engine.spatial.vec3 import Vec3, add, dot, load3, norm, store3, sub
 from cardan.engine.trees.spatial_arrays import load6
 from cardan.engine.world.lanes import LaneBoxes, LanePlaces, LaneWorld
 
@@ -43,12 +44,8 @@ def place_box(world: LaneWorld, i: int, h: float) -> None:
     body = boxes.body[i]
     R, old = matrix(load4(state.q_WB, body)), world.work.kick.velocity_old
     centre = add(load3(state.p_WB, body), times_vector(R, load3(boxes.centre_B, i)))
-    R_BA = load33(boxes.R_BA, i)
-    for k in range(3):
-        places.centre_W[i, k] = centre[k]
-        axis = times_vector(R, (R_BA[0][k], R_BA[1][k], R_BA[2][k]))
-        for row in range(3):
-            places.R_WA[i, row, k] = axis[row]
+    store3(places.centre_W, i, centre)
+    store33(places.R_AW, i, transposed(times_matrix(R, load33(boxes.R_BA, i))))
     w_old, v_old = load6(old, body)
     speed = larger(norm(v_old), norm(load3(state.v_WB_W, body)))
     turning = larger(norm(w_old), norm(load3(state.w_WB_W, body)))
@@ -56,38 +53,26 @@ def place_box(world: LaneWorld, i: int, h: float) -> None:
 
 
 @kernel
-def axis_of(R: Mat3, k: int) -> Vec3:
-    """Column k of a matrix."""
-    return R[0][k], R[1][k], R[2][k]
-
-
-@kernel
-def half_width(boxes: LaneBoxes, i: int, R: Mat3, e: Vec3) -> Lanes:
-    """Half the width of box i along the unit vector e [m]."""
-    total = in_all_lanes(0.0, boxes.half)
-    for k in range(3):
-        total += boxes.half[i, k] * abs(dot(e, axis_of(R, k)))
-    return total
+def half_width(boxes: LaneBoxes, places: LanePlaces, i: int, e: Vec3) -> Lanes:
+    """Half the width of box i along the unit vector e, W [m]."""
+    x, y, z = times_vector(load33(places.R_AW, i), e)
+    half = load3(boxes.half, i)
+    return half[0] * abs(x) + half[1] * abs(y) + half[2] * abs(z)
 
 
 @kernel
 def gap_across_faces(boxes: LaneBoxes, places: LanePlaces, a: int, b: int, d: Vec3) -> Lanes:
-    """The largest distance of boxes a and b along a normal of a face [m].
+    """The largest distance of boxes a and b along a normal of a face of a [m].
 
-    d   from the centre of a to that of b, W
+    d   between the centres, W; of a plane a: from it
     """
-    R_a, R_b = load33(places.R_WA, a), load33(places.R_WA, b)
+    axes = load33(places.R_AW, a)
     if boxes.is_plane[a] == 1:
-        up = axis_of(R_a, 2)
-        return dot(up, d) - half_width(boxes, b, R_b, up)
-    e = axis_of(R_a, 0)
-    gap = abs(dot(e, d)) - boxes.half[a, 0] - half_width(boxes, b, R_b, e)
-    for k in range(1, 3):
-        e = axis_of(R_a, k)
-        gap = larger(gap, abs(dot(e, d)) - boxes.half[a, k] - half_width(boxes, b, R_b, e))
+        return dot(axes[2], d) - half_width(boxes, places, b, axes[2])
+    gap = in_all_lanes(-math.inf, boxes.half)
     for k in range(3):
-        e = axis_of(R_b, k)
-        gap = larger(gap, abs(dot(e, d)) - boxes.half[b, k] - half_width(boxes, a, R_a, e))
+        e = axes[k]
+        gap = larger(gap, abs(dot(e, d)) - boxes.half[a, k] - half_width(boxes, places, b, e))
     return gap
 
 
@@ -97,13 +82,15 @@ def leave_if_near(world: LaneWorld, a: int, b: int) -> None:
     boxes, places, left = world.model.boxes, world.work.places, world.state.left
     limit = boxes.margin[0] + WATCHED * (places.carried[a] + places.carried[b])
     d = sub(load3(places.centre_W, b), load3(places.centre_W, a))
-    if boxes.is_plane[a] == 0:
-        balls = norm(load3(boxes.half, a)) + norm(load3(boxes.half, b))
-        if not any_of(~(norm(d) - balls > limit)):
-            return
-        apart = (norm(d) - balls > limit) | (gap_across_faces(boxes, places, a, b, d) > limit)
-    else:
+    if boxes.is_plane[a] == 1:
         apart = gap_across_faces(boxes, places, a, b, d) > limit
+    else:
+        balls = norm(load3(boxes.half, a)) + norm(load3(boxes.half, b))
+        apart = norm(d) - balls > limit
+        if not any_of(~apart):
+            return
+        apart = apart | (gap_across_faces(boxes, places, a, b, d) > limit)
+        apart = apart | (gap_across_faces(boxes, places, b, a, d) > limit)
     left[0] = select(apart, left[0], 1.0)
 
 
@@ -118,5 +105,5 @@ def leave_if_touching(world: LaneWorld, h: float) -> None:
     boxes = world.model.boxes
     for i in range(boxes.body.shape[0]):
         place_box(world, i, h)
-    for k in range(boxes.pair_a.shape[0]):
-        leave_if_near(world, boxes.pair_a[k], boxes.pair_b[k])
+    for k in range(boxes.pairs.shape[0]):
+        leave_if_near(world, boxes.pairs[k, 0], boxes.pairs[k, 1])

@@ -62,8 +62,7 @@ class LaneBoxes(NamedTuple):
     R_BA: NDArray  # (m, 3, 3) -           A -> body axes
     half: NDArray  # (m, 3) m              half its edges; of a plane 0
     reach: NDArray  # (m,) m               largest distance of a point of the shape from the centre of mass
-    pair_a: NDArray  # (p,) int64          shapes that may touch; a plane is the first
-    pair_b: NDArray  # (p,) int64
+    pairs: NDArray  # (p, 2) int64         shapes that may touch; a plane is the first
     margin: NDArray  # (1,) m              gap up to which shapes are in contact
 
 
@@ -116,7 +115,7 @@ class LanePlaces(NamedTuple):
     """Where boxes are: scratch."""
 
     centre_W: NDArray  # (m, 3) m
-    R_WA: NDArray  # (m, 3, 3) -           A -> W
+    R_AW: NDArray  # (m, 3, 3) -           W -> A: its rows are the axes of A
     carried: NDArray  # (m,) m             how far a point of the shape may move in a step
 
 

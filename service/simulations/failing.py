@@ -1,5 +1,8 @@
 """The failure rule of a batch, applied to its rows."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from sqlalchemy import Connection, select, update
 
 from cardan.service import clock
@@ -25,20 +28,7 @@ def apply_failure_rule(connection: Connection, batch_id: str) -> list[tuple[str,
             return []
         reason = f"The batch was stopped: {broken}."
         connection.execute(update(t.batches).where(of_batch).values(stop_reason=reason))
-    waiting = (t.runs.c.batch_id == batch_id, t.runs.c.state == RunState.QUEUED)
-    # held: one that is being claimed at this moment is not cancelled
-    queued = locking.held(select(t.runs.c.id, t.runs.c.attempt).where(*waiting))
-    found = connection.execute(queued).all()
-    connection.execute(
-        update(t.runs)
-        .where(*waiting)
-        .values(
-            state=RunState.CANCELLED,
-            finished_at=clock.now(),
-            error=cancelled_error(f"Not computed. {reason}"),
-        )
-    )
-    return [(run_id, attempt) for run_id, attempt in found]
+    return cancel_waiting(connection, batch_id, cancelled_error(f"Not computed. {reason}"))
 
 
 def _broken_rule(connection: Connection, batch_id: str, rule: FailureRule) -> str | None:
@@ -46,3 +36,19 @@ def _broken_rule(connection: Connection, batch_id: str, rule: FailureRule) -> st
     succeeded = count_states(connection, batch_id).get(RunState.SUCCEEDED, 0)
     codes = failure_codes(connection, batch_id)
     return rule.stops(sum(codes.values()), succeeded, frozenset(codes))
+
+
+def cancel_waiting(
+    connection: Connection, batch_id: str, error: Mapping[str, Any]
+) -> list[tuple[str, int]]:
+    """Cancel the runs of a batch that wait; which, (id, attempt)."""
+    waiting = (t.runs.c.batch_id == batch_id, t.runs.c.state == RunState.QUEUED)
+    # held: one that is being claimed at this moment is not cancelled
+    queued = locking.held(select(t.runs.c.id, t.runs.c.attempt).where(*waiting))
+    found = connection.execute(queued).all()
+    connection.execute(
+        update(t.runs)
+        .where(*waiting)
+        .values(state=RunState.CANCELLED, finished_at=clock.now(), error=error)
+    )
+    return [(run_id, attempt) for run_id, attempt in found]

@@ -6,7 +6,7 @@ A claim raises the attempt and sets owner and lease; every later change says
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select, update
@@ -15,7 +15,7 @@ from cardan.service import clock
 from cardan.service.simulations import locking
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.claims import Claim, GroupSize, take_group
-from cardan.service.simulations.failing import apply_failure_rule
+from cardan.service.simulations.failing import apply_failure_rule, cancel_waiting
 from cardan.service.simulations.rows import (
     Outcome,
     active_runs,
@@ -136,8 +136,7 @@ class Queue:
             rows = self._held_rows(connection, [claim for claim, _ in ends])
             held = [(rows[c.run_id], outcome) for c, outcome in ends if c.run_id in rows]
             states = self._end_all(connection, held)
-        self._tell_all([(row["id"], row["batch_id"]) for row in rows.values()])
-        self._signal([(run_id, None) for run_id in states.keys() - rows.keys()])
+        self._tell_ends(rows.values(), states)
         return states
 
     def cancel(self, run_id: str) -> RunState | None:
@@ -174,13 +173,7 @@ class Queue:
             if stopped.rowcount == 0:
                 return False
             connection.execute(locking.held(select(t.runs.c.seq).where(*open_))).all()
-            waiting = (of_batch, t.runs.c.state == RunState.QUEUED)
-            queued = connection.execute(select(t.runs.c.id, t.runs.c.attempt).where(*waiting)).all()
-            connection.execute(
-                update(t.runs)
-                .where(*waiting)
-                .values(state=RunState.CANCELLED, finished_at=clock.now(), error=cancelled_error())
-            )
+            queued = cancel_waiting(connection, batch_id, cancelled_error())
             active = connection.execute(
                 select(t.runs).where(of_batch, t.runs.c.state.in_(list(ACTIVE)))
             ).mappings()
@@ -246,10 +239,8 @@ class Queue:
             begun, back = first_of_owners(rows), Outcome(RunEvent.RELEASED)
             ends = [(row, self._loss_of(row, slot) if row["id"] in begun else back) for row in rows]
             states = self._end_all(connection, ends)
-        self._tell_all([(row["id"], row["batch_id"]) for row in rows])
-        ids = [row["id"] for row in rows]
-        self._signal([(run_id, None) for run_id in states.keys() - set(ids)])
-        return ids
+        self._tell_ends(rows, states)
+        return [row["id"] for row in rows]
 
     def _loss_of(self, row: RowMapping, slot: str) -> Outcome:
         """How an attempt ended that somebody left, perhaps the slot that finds it."""
@@ -380,6 +371,11 @@ class Queue:
             )
             .values(values)
         )
+
+    def _tell_ends(self, rows: Collection[RowMapping], states: Mapping[str, RunState]) -> None:
+        """Tell of runs whose attempts ended, and of others that this changed."""
+        others = states.keys() - {row["id"] for row in rows}
+        self._tell_all([(row["id"], row["batch_id"]) for row in rows] + [(i, None) for i in others])
 
     def _tell_all(self, runs: Sequence[tuple[str, str | None]]) -> None:
         """Signal changes of runs (id, id of the batch), and let slots look for work.

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cardan.engine import Simulation, rollout
+from cardan.engine import Rollout, Simulation, rollout
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import HAS_LANES, W, lanes_handle
 from cardan.engine.compiler.structs import struct
 from cardan.engine.lanes.arrays import lane_array
+from cardan.engine.runs.variants import value_of
 from cardan.engine.spatial.rotation import exponential, sine_cosine
 from cardan.schemas import apply_overrides, load_scene
 from cardan.schemas.examples import example_document
@@ -101,17 +102,23 @@ def varied(count: int) -> list[Document]:
     ]
 
 
-@pytest.mark.parametrize("make", [double_pendulum, free_chain])
-def test_every_world_has_the_bits_it_has_alone(make: Any) -> None:
-    document = make(60)
-    names = ("state_hash", "energy.max_relative_drift", "momentum.max_angular_drift", "steps")
-    found = rollout(document, varied(W + 2), names)
+def assert_worlds_are_those_alone(document: Document) -> Rollout:
+    """Run some variants side by side, and each by itself; what became of those side by side."""
+    names = ("state_hash", "steps", "contacts.max_count", "verdict.status")
+    drifts = ("energy.max_relative_drift", "momentum.max_angular_drift")
+    found = rollout(document, varied(W + 2), names + drifts)
     assert found.in_lanes == W + 2
     for k, overrides in enumerate(varied(W + 2)):
         own = alone(document, overrides).summary()
-        assert found.metrics["state_hash"][k] == own["state_hash"]
-        assert found.metrics["energy.max_relative_drift"][k] == own["energy"]["max_relative_drift"]
-        assert found.metrics["steps"][k] == 60
+        for name in names + drifts:
+            assert found.metrics[name][k] == value_of(own, name)
+    return found
+
+
+@pytest.mark.parametrize("make", [double_pendulum, free_chain])
+def test_every_world_has_the_bits_it_has_alone(make: Any) -> None:
+    found = assert_worlds_are_those_alone(make(60))
+    assert (found.metrics["steps"] == 60).all()
 
 
 def test_energy_stays_where_no_drive_works() -> None:
