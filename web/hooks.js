@@ -50,6 +50,8 @@ export function installHooks(page) {
     },
     screen(/** @type {string} */ name) {
       const pose = hooks.pose(name);
+      // the camera as it stands, drawn or not yet: a click asks the same one
+      page.view.stage.camera.updateMatrixWorld();
       return pose && inWindow(page.view.stage.project(page.view.stage.controls.target.clone().fromArray(pose)));
     },
     camera: () => [...page.view.stage.camera.position.toArray(), ...page.view.stage.controls.target.toArray()],
