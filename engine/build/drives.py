@@ -17,8 +17,8 @@ from cardan.engine.world.model import (
     MOTOR_NONE,
     MOTOR_POSITION,
     SLIDER,
+    Bodies,
     Joints,
-    Model,
 )
 from cardan.engine.world.tree import NODE_SLIDER, Tree, TreeWork
 
@@ -52,11 +52,13 @@ def no_drives(tree: Tree) -> Drives:
     )
 
 
-def drives_of(model: Model) -> Drives:
-    """The drives of a model; none where other things act on its trees, which need rows."""
-    joints, tree = model.joints, model.tree
+def drives_of(bodies: Bodies, joints: Joints, tree: Tree, n_others: int) -> Drives:
+    """The drives of trees; none where other things act, which need rows.
+
+    n_others: force elements and prescribed motions
+    """
     made = no_drives(tree)
-    if not (are_trees(model) and are_plain(joints, tree)):
+    if n_others > 0 or not (are_trees(bodies, tree) and are_plain(joints, tree)):
         return made
     made.alone[0] = 1
     for k, i, j, axis in own_rates(tree):
@@ -71,17 +73,14 @@ def drives_of(model: Model) -> Drives:
     return made
 
 
-def are_trees(model: Model) -> bool:
+def are_trees(bodies: Bodies, tree: Tree) -> bool:
     """Whether trees are all that moves, and no joint is outside of them."""
-    kind, tree = model.bodies.kind, model.tree
-    moving = np.flatnonzero(kind == DYNAMIC)
+    moving = np.flatnonzero(bodies.kind == DYNAMIC)
     return bool(
         len(moving) > 0
         and (tree.node[moving] >= 0).all()
-        and (kind != KINEMATIC).all()
+        and (bodies.kind != KINEMATIC).all()
         and (tree.inner == 1).all()
-        and len(model.forces.kind) == 0
-        and len(model.prescribed.body) == 0
     )
 
 
