@@ -18,6 +18,7 @@ from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, norm, scale, sub
+from cardan.engine.world.lanes import LaneModel, LaneState
 from cardan.engine.world.model import (
     DYNAMIC,
     FORCE_POINT_GRAVITY,
@@ -126,7 +127,7 @@ def force_element_energy(model: Model, state: State) -> float:
 
 
 @kernel
-def spring_energy(model: Model, state: State) -> float:
+def spring_energy(model: Model | LaneModel, state: State | LaneState) -> float:
     """Energy stored in the springs of trees on which drives act alone [J]; also of lanes."""
     drives, joints, total = model.drives, model.joints, 0.0
     for k in range(drives.spring.shape[0]):

@@ -16,8 +16,6 @@ Check   tests/engine/constraints/test_drives_alone.py
 
 from __future__ import annotations
 
-from typing import Any
-
 from cardan.engine.bodies.forces import elastic_force, elastic_slope, implicit_share
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import in_all_lanes, select
@@ -27,13 +25,14 @@ from cardan.engine.constraints.springs import Damper, drive_gain, lagged_gain
 from cardan.engine.trees.articulated_inertia import respond, write_factor
 from cardan.engine.trees.body_sync import clear_forces
 from cardan.engine.world.drives import DAMPER, MOTOR, SPRING, DriveWork
+from cardan.engine.world.lanes import LaneWorld
 from cardan.engine.world.model import MOTOR_FORCE, MOTOR_NONE, MOTOR_POSITION
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.rows import SLOT_DAMPING, SLOT_MOTOR, SLOT_SPRING
 from cardan.engine.world.state import LEDGER_DAMPING, LEDGER_WORK_IN
 from cardan.engine.world.world import World
 
-Worlds = Any  # World, or LaneWorld: numbers are then those of each world
+Worlds = World | LaneWorld  # numbers are then those of each world
 AUTO = int(SolverMethod.AUTO)
 
 
