@@ -18,6 +18,7 @@ from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, norm, scale, sub
+from cardan.engine.world.lanes import LaneModel, LaneState
 from cardan.engine.world.model import (
     DYNAMIC,
     FORCE_POINT_GRAVITY,
@@ -126,8 +127,22 @@ def force_element_energy(model: Model, state: State) -> float:
 
 
 @kernel
+def spring_energy(model: Model | LaneModel, state: State | LaneState) -> float:
+    """Energy stored in the springs of trees on which drives act alone [J]; also of lanes."""
+    drives, joints, total = model.drives, model.joints, 0.0
+    for k in range(drives.spring.shape[0]):
+        if drives.spring[k] >= 0:
+            j = drives.joint[k]
+            x = state.tree_q[drives.coordinate[k]] - joints.spring_rest[j]
+            total += elastic_energy(joints.spring_k, j, x)
+    return total
+
+
+@kernel
 def stored_energy(model: Model, state: State) -> float:
     """Energy of all springs and of point gravity [J]."""
+    if model.drives.alone[0] == 1:
+        return spring_energy(model, state)
     total = force_element_energy(model, state)
     for j in range(model.joints.kind.shape[0]):
         total += joint_spring_energy(model.joints, state, j)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.engine.build.array_alignment import spread_over_cache_sets
+from cardan.engine.build.drives import drive_work
 from cardan.engine.build.equations import factor_arrays, graph_arrays, kept_factors
 from cardan.engine.build.limits import room_of_extremes
 from cardan.engine.build.loops import UNITS, least_arrays
@@ -266,6 +267,7 @@ def workspace(model: Model, options: StepOptions, room: Room, threads: int = 1) 
         positions=position_arrays(model, options, corrected, part, n_rows),
         motion=motion,
         tree=mobility.work,
+        drives=drive_work(mobility.work, np.zeros),
         loop_rows=loop_rows,
         least=least_arrays(model),
         loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),

@@ -13,6 +13,7 @@ from cardan.engine.build.couplings import (
     check_couplings,
     write_coupling_masses,
 )
+from cardan.engine.build.drives import drives_of
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.forces import build_forces
 from cardan.engine.build.formulation import with_trees
@@ -170,6 +171,7 @@ def build(scene: Scene) -> Built:
         tree,
         prescribed,
         build_triggers(scene, index),
+        drives_of(bodies, joints, tree, len(forces.kind) + len(prescribed.body)),
     )
     write_loops(model, p, q)
     check_triggers(scene, model, index, faults)

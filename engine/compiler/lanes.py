@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         ...
 
     def select(mask: Any, a: Any, b: Any) -> Any:
-        """a in the lanes where mask is true, b in the others."""
+        """a in the lanes where mask is true, b in the others; also of one world."""
         ...
 
     def any_of(mask: Any) -> bool:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         ...
 
     def in_all_lanes(value: float, like: Any) -> Any:
-        """The same number in every lane of what `like` is: lanes, or an array of them."""
+        """The same number in every lane of what `like` is, lanes or an array of them; or of one."""
         ...
 
     def lanes_in(like: Any) -> int:
@@ -68,8 +68,17 @@ elif not HAS_LANES:
         """Nothing is compiled for lanes here."""
         return kernel
 
-    select = any_of = lane_of = with_lane = in_all_lanes = lanes_in = lanes_handle = None
-    compile_for_width = None
+    @kernel
+    def select(mask, a, b):
+        """Of one world."""
+        return a if mask else b
+
+    @kernel
+    def in_all_lanes(value, like):
+        """Of one world."""
+        return value
+
+    any_of = lane_of = with_lane = lanes_in = lanes_handle = compile_for_width = None
 
 else:
     import operator
@@ -243,8 +252,8 @@ else:
         def codegen(context, builder, signature, args):
             return builder.select(*args)
 
-        lanes = LanesType(mask.lane_width)
-        return lanes(mask, lanes, lanes), codegen
+        one = LanesType(mask.lane_width) if isinstance(mask, MaskType) else types.float64
+        return one(mask, one, one), codegen
 
     @intrinsic
     def any_of(context, mask):
@@ -285,7 +294,8 @@ else:
         """The same number in every lane of what `like` is: lanes, or an array of them."""
 
         def codegen(context, builder, signature, args):
-            return _broadcast(builder, args[0], signature.return_type.lane_width)
+            one = signature.return_type
+            return _broadcast(builder, args[0], getattr(one, "lane_width", 1))
 
         return _lanes_of(like)(types.float64, like), codegen
 

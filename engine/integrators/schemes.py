@@ -76,6 +76,8 @@ def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
     """
     middle = t + 0.5 * h
     rate = field(t, x)
+    if not np.isfinite(rate).all():
+        return x + h * rate
     for _ in range(LOOKS):
         new = field(middle, x + 0.5 * h * rate)
         change = np.abs(new - rate).max()
@@ -85,13 +87,15 @@ def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
     for _ in range(NEWTON_STEPS):
         off = field(middle, x + 0.5 * h * rate) - rate
         left, size = np.abs(off).max(), np.abs(rate).max()
-        if left <= 1e2 * SOLVED * size or not np.isfinite(left):
+        if not np.isfinite(left):
+            raise WorkLimit
+        if left <= 1e2 * SOLVED * size:
             return x + h * rate
         try:
             rate = rate + np.linalg.solve(np.eye(len(x)) - slope(field, middle, x, rate, h), off)
         except np.linalg.LinAlgError as error:
             raise WorkLimit from error
-    if left > UNSOLVED * size:
+    if not left <= UNSOLVED * size:
         raise WorkLimit
     return x + h * rate
 

@@ -16,9 +16,9 @@ from cardan.engine.accounting.crossings import (
     GROWTH_SHARE,
     SMALL_GROWTH,
 )
+from cardan.engine.accounting.energy import spring_energy
 from cardan.engine.bodies import forces, gyroscopic
-from cardan.engine.bodies.forces import elastic_energy, load_gravity
-from cardan.engine.compiler.kernel import kernel
+from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.compiler.lanes import (
     any_of,
     in_all_lanes,
@@ -50,7 +50,7 @@ from cardan.engine.trees.drift import ALIKE
 from cardan.engine.trees.free_flight import repeat_free_flight
 from cardan.engine.trees.invariants import SMALL as SMALL_PART
 from cardan.engine.trees.invariants import WILD
-from cardan.engine.world.lanes import LaneBodies, LaneDrives, LaneModel, LaneState
+from cardan.engine.world.lanes import LaneBodies, LaneModel, LaneState
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN
 from cardan.engine.world.tree import Tree, TreeWork
@@ -250,18 +250,6 @@ def implicit_share(z: Lanes) -> Lanes:
     return select(z <= 2.0, 0.5, 1.0 - 1.0 / z)
 
 
-@kernel
-def spring_energy(drives: LaneDrives, state: LaneState) -> Lanes:
-    """Energy stored in the springs of joints [J]."""
-    total = 0.0
-    if drives.count[0] > 0:
-        for k in range(drives.driven.shape[0]):
-            if drives.driven[k] == 1:
-                x = state.tree_q[drives.coordinate[k]] - drives.spring_rest[k]
-                total += elastic_energy(drives.spring_k, k, x)
-    return total
-
-
 @lane_form_of(energy.potential_energy)
 def potential_energy(model: LaneModel, state: Any) -> Lanes:
     """Of gravity and of the springs of joints [J]: worlds in lanes store no other."""
@@ -270,7 +258,7 @@ def potential_energy(model: LaneModel, state: Any) -> Lanes:
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             total -= bodies.mass[i] * dot(g, load3(state.p_WB, i))
-    return total + spring_energy(model.drives, state)
+    return total + spring_energy(model, state)
 
 
 @lane_form_of(energy.rotor_energy)

@@ -90,9 +90,9 @@ def begin(world: LaneWorld, runs: WorldRuns, first: int, h: float) -> None:
 def command(world: LaneWorld, runs: WorldRuns, first: int, t: int) -> None:
     """Targets of motors from row t of the controls.
 
-    Writes  model.drives.command
+    Writes  model.command
     """
-    target = world.model.drives.command
+    target = world.model.command
     for m in range(runs.velocity.shape[0]):
         k = runs.velocity[m]
         for lane in range(lanes_in(target)):

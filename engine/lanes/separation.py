@@ -37,12 +37,12 @@ def larger(a: Lanes, b: Lanes) -> Lanes:
 def place_box(world: LaneWorld, i: int, h: float) -> None:
     """Pose box i, and how far a point of its shape moves in h before and after the kick.
 
-    Reads   poses, kick.velocity_old, velocities
+    Reads   poses, work.velocity_old, velocities
     Writes  work.places
     """
     boxes, places, state = world.model.boxes, world.work.places, world.state
     body = boxes.body[i]
-    R, old = matrix(load4(state.q_WB, body)), world.work.kick.velocity_old
+    R, old = matrix(load4(state.q_WB, body)), world.work.velocity_old
     centre = add(load3(state.p_WB, body), times_vector(R, load3(boxes.centre_B, i)))
     store3(places.centre_W, i, centre)
     store33(places.R_AW, i, transposed(times_matrix(R, load33(boxes.R_BA, i))))
@@ -98,7 +98,7 @@ def leave_if_near(world: LaneWorld, a: int, b: int) -> None:
 def leave_if_touching(world: LaneWorld, h: float) -> None:
     """Leave the worlds in which any shapes may come into contact in this step.
 
-    Reads   poses, kick.velocity_old, velocities
+    Reads   poses, work.velocity_old, velocities
     Writes  state.left; work.places
     Check   tests/engine/lanes/test_separation.py
     """

@@ -54,8 +54,10 @@ from cardan.engine.accounting.stretches import (
     LEAST_X,
     MOST_VARIED_X,
     MOST_X,
+    OF_A_SPRING,
     SEEN,
     VARIED_X,
+    first_spring,
 )
 from cardan.engine.accounting.variation import STEADY_AXIS
 from cardan.engine.accounting.work import add_impulse
@@ -84,7 +86,7 @@ def book_kick(world: LaneWorld, h: float) -> None:
     Writes  state.momentum_in
     """
     state, bodies, tree = world.state, world.model.bodies, world.model.tree
-    work, old = world.work.tree, world.work.kick.velocity_old
+    work, old = world.work.tree, world.work.velocity_old
     g, sums = load_gravity(state), state.momentum_in
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
@@ -146,10 +148,11 @@ def record_stretches(world: LaneWorld) -> None:
     Writes  state.extremes
     """
     records, drives = world.state.extremes, world.model.drives
-    for k in range(drives.records.shape[0]):
-        at = drives.records[k]
-        if at < 0:
+    first = first_spring(world.model)
+    for k in range(drives.spring.shape[0]):
+        if drives.spring[k] < 0:
             continue
+        at = first + OF_A_SPRING * drives.joint[k]
         x = world.state.tree_q[drives.coordinate[k]]
         rate = x - records[at + LAST_X]
         kick = rate - records[at + LAST_RATE]
@@ -204,7 +207,7 @@ def record_variation(world: LaneWorld) -> None:
         leave_if_turned(world, at, w)
         record_path(world, i, at, v, w)
         if step == 1:
-            w_old, v_old = load6(world.work.kick.velocity_old, i)
+            w_old, v_old = load6(world.work.velocity_old, i)
             records[at + FIRST_V] = norm(sub(v, v_old))
             records[at + FIRST_L] = norm(sub(w, w_old))
             add_shrinking(records, at, (KEPT_LAG, LAGGED_V, MOST_LAGGED_V), records[at + FIRST_V])

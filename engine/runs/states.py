@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.extremes import start_extremes
 from cardan.engine.build.coordinates import Coordinate
+from cardan.engine.build.drives import own_rates
 from cardan.engine.build.rewrite import pairs_of
 from cardan.engine.compiler.cuda import Card
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.compiler.lanes import W, lanes_handle
-from cardan.engine.lanes.arrays import lane_world, own_rates, read_lane
+from cardan.engine.lanes.arrays import lane_world, read_lane
 from cardan.engine.lanes.fits import fits
 from cardan.engine.lanes.many import run_worlds
 from cardan.engine.outputs.reports import account_of
@@ -208,7 +209,7 @@ class _Worlds:
         velocity = np.array([rates[int(j), int(axis)] for j, axis in self._motors], np.int64)
         if not self._controls.shape[1]:
             velocity = velocity[:0]
-        world.model.drives.commanded[velocity] = 1
+        world.model.commanded[velocity] = 1
         return world, velocity
 
     def _run_in_lanes(self, world: LaneWorld, velocity: NDArray[np.int64]) -> NDArray[np.int64]:

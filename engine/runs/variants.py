@@ -102,8 +102,7 @@ def rollout(
     """Run variants of a scene to their ends, each as if it ran alone.
 
     Trees in joint coordinates are computed side by side (engine/lanes/) if nothing touches, all
-    other runs one after another. Bits are those of the run alone, but for drives in lanes, whose
-    runs agree within rounding (docs/limits.md).
+    other runs one after another. Bits are those of the run alone.
 
     variations: one mapping of JSON Pointers to values per run; or one mapping of pointers to
         arrays (n, ...), whose k-th elements make run k

@@ -140,7 +140,8 @@ def stop_crossing(world: World, time: float) -> bool:
 
     Check   tests/engine/collision/test_continuous.py
     """
-    # from here on they are the contacts of the step; sleeping bodies wake
+    # from here on they are the contacts of the step, and its rows; sleeping bodies wake
+    world.work.drives.alone[0] = 0
     if not find_contacts(world):
         return False
     solve_impact_without_duration(world, time)

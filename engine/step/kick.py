@@ -11,6 +11,7 @@ from cardan.engine.bodies.predict import predict_velocity
 from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.drives import book_drives, hide_rows, show_rows, store_drives
 from cardan.engine.constraints.geometric_stiffness import slow_links
 from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.write_rows import write_rows
@@ -28,6 +29,7 @@ from cardan.engine.problem.assemble import (
     has_trees,
     write_friction_law,
 )
+from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.solvers.islands import solve_problem
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.substeps.solver import solve_small_steps
@@ -36,12 +38,13 @@ from cardan.engine.stabilisation.tangent import count_work, write_tangents
 from cardan.engine.step.prescribed import prescribe_velocities
 from cardan.engine.step.shared import assemble_contact_rows, write_contact_rows
 from cardan.engine.step.timing import read_clock, record_phase
-from cardan.engine.trees.body_sync import write_joint_coordinates
+from cardan.engine.trees.body_sync import write_body_velocities, write_joint_coordinates
 from cardan.engine.trees.impulses import (
     book_supports,
     predict_tree_velocities,
     write_bias_accelerations,
 )
+from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.trees.reactions import write_reactions
 from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
@@ -105,6 +108,45 @@ def solve_kick(world: World) -> None:
 
 
 @kernel
+def kick_by_drives(world: World) -> None:
+    """The velocities to which drives lead that act alone; rows are written for reports only.
+
+    Reads   work.drives: rates after the kick
+    Writes  velocities of state; report; work.rows, problem, hidden
+    """
+    now, rates = read_clock(world.report), world.state.tree_qd
+    tree, work = world.model.tree, world.work.tree
+    world.work.rows.count[:] = 0
+    if work.asked[0] == 1:
+        assemble_problem(world)
+        now = read_clock(world.report)
+    hide_rows(world)
+    clear_report(world)
+    for k in range(rates.shape[0]):
+        rates[k] = world.work.drives.after[k]
+    write_velocities(tree, rates, work)
+    write_body_velocities(tree, work, world.state)
+    record_phase(world.report, PHASE_APPLY, now)
+
+
+@kernel
+def record_reactions(world: World) -> None:
+    """Reactions of joints, where they are asked for.
+
+    Writes  work.tree.reaction, least
+    """
+    if world.work.tree.asked[0] == 0:
+        return
+    alone = world.work.drives.alone[0] == 1
+    if alone:
+        show_rows(world)
+    write_reactions(world)
+    write_least_reactions(world)
+    if alone:
+        hide_rows(world)
+
+
+@kernel
 def record_kick(world: World) -> None:
     """Books of the kick's work and momentum; its impulses are kept for the next step.
 
@@ -114,6 +156,9 @@ def record_kick(world: World) -> None:
     now, h = read_clock(world.report), world.clock.h[0]
     forget_impulses(world)
     store_warm_start(world)
+    if work.drives.alone[0] == 1:
+        store_drives(world)
+        book_drives(world, h)
     middle = state.time[0] + 0.5 * h
     settle_contacts(model.shapes, work.contacts, state, work.motion, middle, world.events)
     book_work(world)
@@ -121,9 +166,7 @@ def record_kick(world: World) -> None:
     book_momentum(world)
     book_supports(world, h)
     record_commanded(world)
-    if work.tree.asked[0] == 1:
-        write_reactions(world)
-        write_least_reactions(world)
+    record_reactions(world)
     record_loop_work(world)
     record_drive_noise(world)
     if world.options.stabilisation != BAUMGARTE:

@@ -23,6 +23,7 @@ from cardan.engine.accounting.variation import (
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel, unlocked_kernel
+from cardan.engine.constraints.drives import act_alone, show_rows
 from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.integrators.velocity_projection import project_velocities
@@ -45,7 +46,13 @@ from cardan.engine.step.exact_impacts import (
 )
 from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
 from cardan.engine.step.instant import has_jump, start_drives
-from cardan.engine.step.kick import assemble_problem, predict_velocities, record_kick, solve_kick
+from cardan.engine.step.kick import (
+    assemble_problem,
+    kick_by_drives,
+    predict_velocities,
+    record_kick,
+    solve_kick,
+)
 from cardan.engine.step.timing import choose_timed, read_clock, record_phase
 from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
 from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL, TRIGGERED
@@ -58,17 +65,26 @@ LOOK_AHEAD, PROJECT, ASSIST = -1, -2, -3
 
 
 @kernel
+def kick_by_rows(world: World) -> None:
+    """The problem of all rows, its solution, and the velocities after it."""
+    assemble_problem(world)
+    apply_impact_law(world)
+    solve_kick(world)
+
+
+@kernel
 def kick(world: World) -> bool:
-    """In the middle of a step: contacts, the problem, its solution, and the velocities after it.
+    """In the middle of a step: contacts, and the velocities after all impulses.
 
     False: room for contacts or events is short.
     """
     if not find_contacts(world):
         return False
     predict_velocities(world)
-    assemble_problem(world)
-    apply_impact_law(world)
-    solve_kick(world)
+    if act_alone(world):
+        kick_by_drives(world)
+    else:
+        kick_by_rows(world)
     return True
 
 
@@ -173,7 +189,8 @@ def step(world: World) -> bool:
     Reads   model, kind, options; clock.free_from
     Writes  state, report, events. Everything in work is garbage between steps.
     """
-    state = world.state
+    state, work = world.state, world.work
+    work.drives.alone[0] = 0
     is_free = state.time[0] + 0.5 * world.options.time_step >= world.clock.free_from[0]
     if is_free:
         drift_freely(world)
@@ -183,6 +200,8 @@ def step(world: World) -> bool:
             return False
         report_totals(world)
     end_step(world, is_free)
+    if work.drives.alone[0] == 1 and work.tree.asked[0] == 1:
+        show_rows(world)
     return True
 
 
@@ -199,7 +218,9 @@ def look_ahead(world: World) -> None:
     drift_to_kick(world)
     for k in range(world.state.tree_qd.shape[0]):
         world.work.tree.mean[k] = world.state.tree_qd[k]
-    kick(world)
+    if find_contacts(world):
+        predict_velocities(world)
+        kick_by_rows(world)
 
 
 @unlocked_kernel

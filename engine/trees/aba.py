@@ -48,6 +48,6 @@ def forward_dynamics(
     write_velocities(tree, qd, work)
     write_velocity_products(tree, qd, work)
     write_inertias(tree, work)
-    write_factor(tree, work, 1.0)
+    write_factor(tree, work, tree.armature)
     start_forces(tree, work, tau, wrench, gravity_W)
     respond_moving(tree, work, qdd)

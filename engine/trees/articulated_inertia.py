@@ -74,7 +74,7 @@ def inverse_of(D: float) -> float:
 
 
 @kernel
-def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> ArticulatedInertia:
+def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: NDArray) -> ArticulatedInertia:
     """Eliminate the rates of node i from IA; add the result to its parent and return it.
 
     Writes  work.U, D of its rates; IA of the node, before elimination of its own rates
@@ -83,7 +83,7 @@ def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> Articul
     for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
         U = force_of(inertia, load6(work.S, k))
         store6(work.U, k, U)
-        D = dot6(work.S, k, work.U, k) + rotors * tree.armature[k]
+        D = dot6(work.S, k, work.U, k) + rotors[k]
         work.D[k] = inverse_of(D)
         inertia = without(inertia, U, work.D[k])
     if tree.parent[i] >= 0:
@@ -93,10 +93,10 @@ def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> Articul
 
 
 @kernel
-def write_factor(tree: Tree, work: TreeWork, rotors: float) -> None:
+def write_factor(tree: Tree, work: TreeWork, rotors: NDArray) -> None:
     """Articulated inertias of all nodes.
 
-    rotors: 1, or 0 for a tree without the rotors of its joints.
+    rotors (v,): inertia of the rotor of each rate [kg or kg m^2].
 
     Reads   work.S, arm, I_W
     Writes  work.IA, U, D

@@ -85,7 +85,7 @@ def prepare(tree: Tree, state: State, work: TreeWork) -> None:
     forget_forces(work)
     write_places(tree, state.tree_q, work)
     write_inertias(tree, work)
-    write_factor(tree, work, 1.0)
+    write_factor(tree, work, tree.armature)
 
 
 @kernel
@@ -132,14 +132,15 @@ def settle(tree: Tree, state: State, work: TreeWork) -> None:
     """
     read_body_velocities(tree, state, work)
     prepare(tree, state, work)
-    write_factor(tree, work, 0.0)
     clear_forces(tree, work)
+    # without rotors: the forces on rates are zero
+    write_factor(tree, work, work.u)
     for i in range(tree.kind.shape[0]):
         if tree.body[i] >= 0:
             w, v = load6(work.V, i)
             store6(work.F, i, (sym_times(load_sym(work.I_W, i), w), scale(tree.mass[i], v)))
     respond(tree, work, state.tree_qd)
-    write_factor(tree, work, 1.0)
+    write_factor(tree, work, tree.armature)
     write_velocities(tree, state.tree_qd, work)
     write_body_poses(tree, work, state)
     write_body_velocities(tree, work, state)

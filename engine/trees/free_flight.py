@@ -74,7 +74,7 @@ def factor_free_flight(tree: Tree, q: NDArray, qd: NDArray, work: TreeWork) -> N
         start_inertia(tree, work, i)
         move_freely(tree, qd, i, work)
     for i in range(n - 1, -1, -1):
-        pass_force(tree, work, i, eliminate_node(tree, work, i, 1.0))
+        pass_force(tree, work, i, eliminate_node(tree, work, i, tree.armature))
 
 
 @kernel

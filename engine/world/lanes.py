@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.structs import struct
+from cardan.engine.world.drives import Drives, DriveWork
 from cardan.engine.world.model import Targets
 from cardan.engine.world.tree import Tree, TreeWork
 
@@ -25,31 +26,23 @@ class LaneBodies(NamedTuple):
 
 
 @struct
-class LaneDrives(NamedTuple):
-    """Of Joints what acts on each generalised velocity: motor, damper, spring, stops."""
+class LaneJoints(NamedTuple):
+    """Of Joints what drives and stops of trees need."""
 
-    driven: NDArray  # (v,) int64          1: it has a motor, damper or spring
-    count: NDArray  # (1,) int64           how many have
-    coordinate: NDArray  # (v,) int64      where its coordinate is in State.tree_q; -1: it has none of its own
-    motor_kind: NDArray  # (v,) int64      MOTOR_NONE, MOTOR_POSITION with stiffness or MOTOR_FORCE
-    table: NDArray  # (v,) int64           which target of Targets
-    motor_stiffness: NDArray  # (v, 3) N/m ... or N m/rad ...
-    motor_damping: NDArray  # (v,) N s/m or N m s/rad
-    motor_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.motor_inverse_mass
-    motor_max_force: NDArray  # (v,) N or N m
-    damping: NDArray  # (v,) N s/m or N m s/rad
-    damping_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.inverse_mass of the damper
-    spring_k: NDArray  # (v, 3) N/m ... or N m/rad ...; 0: no spring
-    spring_damping: NDArray  # (v,) N s/m or N m s/rad
-    spring_rest: NDArray  # (v,) m or rad
-    spring_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.inverse_mass of the spring
-    records: NDArray  # (v,) int64         where the numbers of its spring are in extremes; -1: none
-    limited: NDArray  # (v,) int64         1: it has stops
-    lower: NDArray  # (v,) m or rad
-    upper: NDArray  # (v,) m or rad
-    targets: Targets  # times are the same in all worlds
-    commanded: NDArray  # (v,) int64       1: its motor follows `command`, not its target
-    command: NDArray  # (v,) m, rad, N or N m
+    kind: NDArray  # (j,) int64         HINGE ...
+    inverse_mass: NDArray  # (j, 2) 1/kg, 1/(kg m^2)
+    limit_lower: NDArray  # (j, 3) m or rad
+    limit_upper: NDArray  # (j, 3) m or rad
+    motor_kind: NDArray  # (j, 3) int64  MOTOR_NONE, MOTOR_POSITION with stiffness or MOTOR_FORCE
+    motor_table: NDArray  # (j, 3) int64 which target of Targets
+    motor_max_force: NDArray  # (j, 3) N or N m
+    motor_stiffness: NDArray  # (j, 3, 3) N/m ... or N m/rad ...
+    motor_damping: NDArray  # (j, 3) N s/m or N m s/rad
+    motor_inverse_mass: NDArray  # (j, 3) 1/kg or 1/(kg m^2)
+    damping: NDArray  # (j,) N s/m or N m s/rad
+    spring_k: NDArray  # (j, 3) N/m ... or N m/rad ...
+    spring_damping: NDArray  # (j,) N s/m or N m s/rad
+    spring_rest: NDArray  # (j,) m or rad
 
 
 @struct
@@ -72,7 +65,13 @@ class LaneModel(NamedTuple):
 
     bodies: LaneBodies
     tree: Tree
-    drives: LaneDrives
+    drives: Drives
+    joints: LaneJoints
+    targets: Targets  # times are the same in all worlds
+    commanded: (
+        NDArray  # (v,) int64       1: the motor of this rate follows `command`, not its target
+    )
+    command: NDArray  # (v,) m, rad, N or N m
     boxes: LaneBoxes
 
 
@@ -97,20 +96,6 @@ class LaneState(NamedTuple):
 
 
 @struct
-class LaneKick(NamedTuple):
-    """Scratch of a kick with drives: impulse = -(gain qd + push), qd after it."""
-
-    tree: Tree  # with gain added to the rotors
-    work: TreeWork  # with a factor of its own
-    gain: NDArray  # (v,) kg or kg m^2     of all drives of a generalised velocity
-    push: NDArray  # (v,) N s or N m s
-    motor_gain: NDArray  # (v,) kg or kg m^2  of its motor alone
-    motor_push: NDArray  # (v,) N s or N m s
-    before: NDArray  # (v,) m/s or rad/s   generalised velocities before the kick
-    velocity_old: NDArray  # (n, 6) rad/s, m/s  velocities of bodies before the kick
-
-
-@struct
 class LanePlaces(NamedTuple):
     """Where boxes are: scratch."""
 
@@ -121,10 +106,11 @@ class LanePlaces(NamedTuple):
 
 @struct
 class LaneWork(NamedTuple):
-    """Of Workspace what trees without contacts need, and the kick of lanes."""
+    """Of Workspace what trees without contacts need, and where boxes are."""
 
     tree: TreeWork
-    kick: LaneKick
+    drives: DriveWork
+    velocity_old: NDArray  # (n, 6) rad/s, m/s  velocities of bodies before the kick
     places: LanePlaces
 
 

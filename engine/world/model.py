@@ -7,6 +7,7 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.structs import struct
+from cardan.engine.world.drives import Drives
 from cardan.engine.world.tree import Tree
 from cardan.engine.world.triggers import Triggers
 
@@ -257,3 +258,4 @@ class Model(NamedTuple):
     tree: Tree
     prescribed: PrescribedMotion
     triggers: Triggers
+    drives: Drives

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from cardan.engine.compiler.structs import struct
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.crew import FoundContacts
+from cardan.engine.world.drives import DriveWork
 from cardan.engine.world.impacts import Impacts
 from cardan.engine.world.islands import Islands
 from cardan.engine.world.least import LeastReactions
@@ -58,6 +59,7 @@ class Workspace(NamedTuple):
     motion: Motion
     impacts: Impacts
     tree: TreeWork
+    drives: DriveWork
     loop_rows: Rows  # loop equations of trees at the end of a step
     least: LeastReactions
     loops: Problem

@@ -1,7 +1,6 @@
 """Runs of an order that the engine computes side by side, in the lanes of one core.
 
-Only runs whose bits do not depend on that: the hash of a final state is compared when a run is
-repeated, and which runs make a group depends on how fast the others were.
+Which runs make a group depends on how fast the others were; each has the bits it has alone.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 from cardan.engine import Simulation, with_options
 from cardan.engine.compiler.lanes import W
-from cardan.engine.lanes.fits import has_same_bits
 from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_side_by_side
 from cardan.engine.runs.variants import Variants
 from cardan.schemas import Limits
@@ -83,5 +81,4 @@ class Together:
         if whole or item.record == "full":
             return None
         simulation = variants.simulation(with_options(scene))
-        suits = may_be_side_by_side(simulation, keep=False) and has_same_bits(simulation.model)
-        return simulation if suits else None
+        return simulation if may_be_side_by_side(simulation, keep=False) else None

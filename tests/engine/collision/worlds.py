@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from cardan.engine.build.allocate import empty_state
+from cardan.engine.build.drives import no_drives
 from cardan.engine.build.forces import empty_forces
 from cardan.engine.build.joints import empty_joints
 from cardan.engine.build.mesh import build_mesh, mesh_arrays
@@ -231,6 +232,7 @@ class World:
             no_tree(n + 1, 0),
             joined([], []),
             build_triggers(NOTHING, {}),
+            no_drives(no_tree(n + 1, 0)),
         )
         cap = self.max_contacts
         excluded = np.array(sorted(self.excluded), np.int64)

@@ -115,7 +115,7 @@ def assert_worlds_are_those_alone(document: Document) -> Rollout:
     return found
 
 
-@pytest.mark.parametrize("make", [double_pendulum, free_chain])
+@pytest.mark.parametrize("make", [double_pendulum, free_chain, arm])
 def test_every_world_has_the_bits_it_has_alone(make: Any) -> None:
     found = assert_worlds_are_those_alone(make(60))
     assert (found.metrics["steps"] == 60).all()
@@ -129,22 +129,12 @@ def test_energy_stays_where_no_drive_works() -> None:
     assert len(set(found.metrics["energy.final"])) == W
 
 
-def test_driven_worlds_agree_with_those_alone_within_rounding() -> None:
-    document = arm(250)
-    found = rollout(document, varied(W), ("energy.final", "energy.work_in"), trajectories=True)
+def test_driven_worlds_move_along_their_series() -> None:
+    found = rollout(arm(250), varied(W), ("energy.work_in",), trajectories=True)
     assert found.in_lanes == W
     assert found.trajectories is not None
-    for k, overrides in enumerate(varied(W)):
-        own = rollout(document, [overrides], ("energy.final", "energy.work_in"), trajectories=True)
-        assert own.in_lanes == 0
-        assert own.trajectories is not None
-        assert np.abs(found.trajectories[k] - own.trajectories[0]).max() < 1e-12
-        for name in found.metrics:
-            assert found.metrics[name][k] == pytest.approx(
-                own.metrics[name][0], rel=1e-10, abs=1e-9
-            )
-    # the servo has moved the first joint along its series
     assert np.ptp(found.trajectories[0, :, 0, 1]) > 0.005
+    assert (np.abs(found.metrics["energy.work_in"]) > 0.01).all()
 
 
 def test_bits_depend_on_no_neighbour_and_on_no_lane() -> None:
@@ -195,6 +185,7 @@ def test_worlds_that_need_more_than_lanes_can_do_run_alone_and_are_counted() -> 
         {"/joints/3/motor": {"type": "velocity", "target": 1.0, "max_force": 1.0}},
         {"/forces": [SPRING]},
         {"/sensors": [{"name": "s", "type": "imu", "body": "b3"}]},
+        {"/simulation/solver": {"method": "pgs"}},
     ],
     ids=lambda change: next(iter(change)),
 )

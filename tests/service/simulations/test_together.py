@@ -69,8 +69,16 @@ def told(done):
     return {name: value for name, value in done.summary.items() if name != "timing"}
 
 
-def test_outcomes_are_those_of_runs_alone_in_every_bit(computed):
-    desk, document, measure = Desk(), pendulum(), {"objective": ENERGY, "constraints": []}
+SERVO = {"type": "position", "stiffness": 40.0, "damping": 1.0, "target": 0.3}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [pendulum(), pendulum(motor=SERVO), pendulum(spring={"stiffness": 9.0}, damping=0.1)],
+    ids=["free", "servo", "spring and damper"],
+)
+def test_outcomes_are_those_of_runs_alone_in_every_bit(computed, document):
+    desk, measure = Desk(), {"objective": ENERGY, "constraints": []}
     together = desk.work(m.RunOrder(document, items(W + 2), measure=measure))
     assert computed == [W, 2]
     alone = [desk.work(m.RunOrder(document, [item], measure=measure))[0] for item in items(W + 2)]
@@ -114,11 +122,10 @@ def test_a_run_that_is_cancelled_ends_its_group_and_itself_alone():
 @pytest.mark.parametrize(
     ("document", "runs", "measure"),
     [
-        # the bits of driven joints depend on how they are computed
-        (pendulum(20, damping=0.1), items(2), None),
+        (pendulum(20, friction=0.1), items(2), None),
         (pendulum(20), items(2), {"objective": ENERGY | {"type": "signal"}, "constraints": []}),
     ],
-    ids=["driven", "measured"],
+    ids=["rubbing", "measured"],
 )
 def test_what_lanes_do_not_give_is_computed_alone(computed, document, runs, measure):
     order = m.RunOrder(document, runs, measure=measure)
