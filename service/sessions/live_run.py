@@ -136,7 +136,7 @@ class LiveRun:
             case "reset":
                 self._reset(arguments.get("q") or {}, arguments.get("qd") or {})
             case "restore":
-                self._restore(body)
+                self._restore(body, let_go=arguments.get("let_go", False))
             case "snapshot":
                 data = self.simulation.snapshot()
                 value = {"state_hash": self.simulation.state_hash()}
@@ -247,7 +247,7 @@ class LiveRun:
             self.simulation.restore(before)
         self._go_back(begin)
 
-    def _restore(self, snapshot: bytes) -> None:
+    def _restore(self, snapshot: bytes, *, let_go: bool) -> None:
         before = self.simulation.snapshot()
         try:
             self._go_back(snapshot)
@@ -256,6 +256,8 @@ class LiveRun:
             raise ServiceError(
                 ErrorCode.SNAPSHOT_INVALID, f"The snapshot cannot be restored: {error}"
             ) from error
+        if let_go:
+            self.simulation.release()
 
     def _go_back(self, snapshot: bytes) -> None:
         """Enter another state of the same scene: a new epoch; an ended run becomes paused."""

@@ -53,7 +53,8 @@ class Attempt:
         self._ended: list[tuple[Claim, Outcome]] = []  # not committed yet
         self._n_ended = 0
         self._live = Live(pid=worker.pid)
-        now = clock.monotonic()
+        self._clock = clock.AwakeClock()
+        now = self._clock.look()
         self._first = self._began = self._heard = self._renewed = self._published = now
         self._stops: dict[int, tuple[RunEvent, float]] = {}
         self._fenced: set[str] = set()
@@ -113,7 +114,7 @@ class Attempt:
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)
-            now = clock.monotonic()
+            now = self._clock.look()
             if message is not None:
                 self._heard = now
             if isinstance(message, m.Finished):
@@ -130,7 +131,7 @@ class Attempt:
 
     def _begin(self) -> None:
         """The next run is being worked on."""
-        self._began = clock.monotonic()
+        self._began = self._clock.look()
         self._storing = False
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
@@ -180,7 +181,7 @@ class Attempt:
         with ThreadPoolExecutor(1) as thread:
             keeping = thread.submit(results.keep, name)
             while not wait([keeping], self._options.renew_s).done:
-                self._renew(clock.monotonic())
+                self._renew(self._clock.look())
             keeping.result()
 
     def _discard(self, claim: Claim) -> None:
@@ -196,7 +197,7 @@ class Attempt:
             log.error("a recording was not removed: %s", error)
 
     def _mark_started(self, started: m.Started) -> None:
-        metrics.CLAIM_TO_START.observe(clock.monotonic() - self._first)
+        metrics.CLAIM_TO_START.observe(self._clock.look() - self._first)
         self._untold = started
         self._tell_start()
 

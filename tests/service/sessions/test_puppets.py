@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from cardan.service.sessions.messages import (
     Result,
     Start,
 )
+from cardan.service.sessions.supervisor import Watch
 from tests.service.sessions.conftest import bouncing
 from tests.service.sessions.puppet import POLICY, Puppet, playing, session_in, viewer_of
 
@@ -157,6 +159,25 @@ def test_a_worker_that_is_not_understood_is_replaced(tmp_path: Path):
         assert session.restarts == 1
 
     played(tmp_path, part)
+
+
+def test_a_worker_that_takes_nothing_any_more_is_replaced(tmp_path: Path):
+    """What is on its way to it has more bytes than its socket holds."""
+
+    async def play() -> None:
+        puppet = Puppet()
+        policy = replace(POLICY, watch=Watch(silence=0.2, grace=0.01))
+        session = session_in(tmp_path / "session", puppet, policy)
+        async with playing(puppet, session):
+            await asyncio.gather(session.start(), puppet.begin())
+            restored = session.submit("restore", {}, body=bytes(2**22))
+            while len(puppet.channels) == 1:
+                await asyncio.sleep(0.001)
+            await puppet.begin()
+            await puppet.answer("restore")
+            assert (await restored).problem is None
+
+    asyncio.run(play())
 
 
 def test_a_session_is_in_use_as_long_as_it_does_what_it_was_told(tmp_path: Path):
