@@ -38,6 +38,8 @@ class Live:
     step: int = 0
     real_time_factor: float | None = None
     pid: int = 0
+    together: int = 1
+    """Runs that share the time of the worker with it, itself included."""
 
 
 class Attempt:
@@ -88,6 +90,12 @@ class Attempt:
     def _present(self) -> Claim:
         """The run that is computed, or the last one."""
         return self._claims[min(self._n_ended, len(self._claims) - 1)]
+
+    @property
+    def _timeout_s(self) -> float | None:
+        """Of the present run, with those that are computed beside it."""
+        timeout_s = self._present.timeout_s
+        return None if timeout_s is None else timeout_s * self._live.together
 
     def _note_pace(self, processor_s: float) -> None:
         """Groups are so much work, and not so much time: where others work they would be small."""
@@ -216,6 +224,10 @@ class Attempt:
             self._fenced.add(self._present.run_id)
 
     def _note(self, message: m.Progress, now: float) -> None:
+        if message.together < self._live.together:
+            # it is computed alone, from its start
+            self._began = now
+        self._live.together = message.together
         self._live.step = message.step
         self._live.real_time_factor = message.real_time_factor
         if now - self._published >= PUBLISH_SECONDS:
@@ -227,7 +239,7 @@ class Attempt:
         if now - self._heard > self._options.silence_s:
             raise WorkerLostError(f"no sign of life for {self._options.silence_s:.0f} s")
         stop = self._stops.get(self._n_ended)
-        timeout_s = self._present.timeout_s
+        timeout_s = self._timeout_s
         if stop is not None:
             # it has stopped when it stores what it has; a service that ends does not wait for that
             stopped = self._storing and stop[0] != RunEvent.RELEASED
