@@ -85,8 +85,24 @@ def test_what_is_discarded_is_gone(results):
     assert results.folder(other).exists()
 
 
+def test_what_another_service_removes_at_once_is_gone_too(bucket_results, monkeypatch):
+    """S3 says nothing of an object that is not there, other stores do."""
+    import obstore
+
+    delete = obstore.delete
+
+    def late(store, path):
+        delete(store, path)
+        raise obstore.exceptions.NotFoundError(path)
+
+    monkeypatch.setattr(obstore, "delete", late)
+    results = bucket_results()
+    results.discard(written(results, "sim_a-1"))
+    assert results.size("sim_a-1") == 0
+
+
 def test_a_sweep_leaves_what_rows_refer_to(results):
-    kept, orphan = written(results, "sim_a-1"), written(results, "sim_b-2")
+    kept, orphan = written(results, "sim_a-1"), written(results, "sim_b-2-17")
     removed = results.sweep(frozenset({kept}))
     assert orphan in removed
     assert kept not in removed
