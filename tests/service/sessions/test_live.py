@@ -145,6 +145,23 @@ def test_set_motor_turns_the_joint(service: Service, session: str):
         assert event["applied_step"] == 0
 
 
+def test_the_state_has_the_targets_that_were_commanded(service: Service, session: str):
+    def targets(name: str) -> Any:
+        return service.http.get(f"/sessions/{name}/state").json()["motor_targets"]
+
+    assert targets(session) == []
+    with service.watch(session) as viewer:
+        viewer.do("set_motor", joint="pivot", target=2.0)
+        viewer.do("step", n=5)
+    commanded = [{"joint": "pivot", "axis": 0, "target": 2.0}]
+    assert targets(session) == commanded
+    fork = service.http.post(f"/sessions/{session}:fork", json={}).json()["id"]
+    service.http.post(f"/sessions/{session}:reset").raise_for_status()
+    assert targets(session) == []
+    assert targets(fork) == commanded
+    service.http.delete(f"/sessions/{fork}")
+
+
 def test_grab_moves_a_body_and_ends_with_the_viewer(service: Service, session: str):
     with service.watch(session) as viewer:
         viewer.subscribe()
