@@ -27,6 +27,8 @@ export function listen(page, session) {
   session.on("mode", (mode) => {
     view.flashes?.clear();
     if (mode === "live") view.held = false;
+    // nothing live came meanwhile
+    if (mode === "live" && !session.stored && session.running) page.backfill();
   });
   session.on("problem", (problem) => {
     if (problem.code === "control_taken") showNote("Another viewer steers this run. What you look at is still yours.");

@@ -104,6 +104,24 @@ def test_what_a_hidden_page_was_not_sent_is_there_when_somebody_looks(
     assert shown.now()["state"] == "running"
 
 
+def test_what_happened_while_somebody_looked_back_is_there_at_the_live_edge(
+    page: Any, shown: Shown
+) -> None:
+    opened(page, shown, paused=False)
+    shown.wait("cardan.shown().time > 0.5")
+    page.get_by_role("button", name="Back 10 steps").click()
+    shown.wait("cardan.shown().mode === 'history'")
+    shown.post("resume")
+    shown.post("break_joint", joint="near axle")
+    begin = shown.rest()["time"]
+    shown.wait(f"cardan.shown().edge.time > {begin + 1}")
+    page.locator("#live").click()
+    playwright_api.expect(page.locator("#happenings")).to_contain_text("near axle broke")
+    known = f"cardan.series(0).times.filter((at) => {begin} < at && at < {begin + 1}).length"
+    shown.wait(f"{known} > 30")
+    assert shown.now()["state"] == "running"
+
+
 def test_a_target_that_is_refused_is_not_shown(page: Any, shown: Shown) -> None:
     session = opened(page, shown)
     assert page.evaluate(TEACHER, session) == "result"
