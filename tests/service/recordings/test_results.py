@@ -87,16 +87,15 @@ def test_what_is_discarded_is_gone(results):
 
 def test_what_another_service_removes_at_once_is_gone_too(bucket_results, monkeypatch):
     """S3 says nothing of an object that is not there, other stores do."""
-    import obstore
-
-    delete = obstore.delete
-
-    def late(store, path):
-        delete(store, path)
-        raise obstore.exceptions.NotFoundError(path)
-
-    monkeypatch.setattr(obstore, "delete", late)
     results = bucket_results()
+    store = results._obstore
+    delete = store.delete
+
+    def late(bucket, path):
+        delete(bucket, path)
+        raise store.exceptions.NotFoundError(path)
+
+    monkeypatch.setattr(store, "delete", late)
     results.discard(written(results, "sim_a-1"))
     assert results.size("sim_a-1") == 0
 

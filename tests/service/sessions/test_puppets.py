@@ -26,7 +26,7 @@ from cardan.service.sessions.messages import (
     Start,
 )
 from cardan.service.sessions.supervisor import Watch
-from tests.service.sessions.conftest import bouncing
+from tests.service.sessions.conftest import SCENE, bouncing
 from tests.service.sessions.puppet import POLICY, Puppet, playing, session_in, viewer_of
 
 GRAB = {"body": "box", "point": [0, 0, 0]}
@@ -262,3 +262,30 @@ def test_steps_that_are_asked_for_as_the_run_ends_are_answered():
     assert (first.number, first.value) == (1, {"steps_done": 10})
     assert (second.number, second.step) == (2, 10)
     assert second.value == {"steps_done": 0, "interrupted": "finished"}
+
+
+@pytest.mark.parametrize(
+    ("op", "arguments"), [("reset", {"q": {"nothing": 0.1}, "qd": {}}), ("restore", {})]
+)
+def test_a_way_back_that_is_refused_changes_nothing(op: str, arguments: dict[str, object]):
+    """Neither a run that has failed nor steps that are under way."""
+    failed = LiveRun(json.dumps(SCENE), PlaybackState(), None)
+    huge = {"body": "rod", "linear": [1e50] * 3, "angular": [1e50] * 3}
+    failed.apply(1, "set_velocity", huge, b"")
+    stepping = LiveRun(json.dumps(SCENE), PlaybackState(), None)
+    for run in (failed, stepping):
+        run.apply(2, "step", {"n": 5, "sample_every": None}, b"")
+    failed.work(0.0)
+    before = failed.failure()
+    assert before is not None
+    answered = len(failed.answers)
+    for run in (failed, stepping):
+        with pytest.raises(ServiceError):
+            run.apply(3, op, arguments, b"no snapshot")
+        assert run.epoch == 0
+    assert (failed.phase, failed.failure()) == ("failed", before)
+    assert len(failed.answers) == answered
+    assert not stepping.answers
+    while stepping.busy:
+        stepping.work(0.0)
+    assert [answer.value for answer in stepping.answers] == [{"steps_done": 5}]
