@@ -127,6 +127,32 @@ def test_a_viewer_that_left_before_its_grab_was_answered_holds_nothing(tmp_path:
     played(tmp_path, part)
 
 
+def test_whoever_was_pulled_away_a_body_neither_moves_nor_releases_that_of_another(
+    tmp_path: Path,
+):
+    """It still drags, and lets go at last, while the other one pulls."""
+
+    async def part(session: LiveSession, puppet: Puppet) -> None:
+        one, other = viewer_of(session, "one"), viewer_of(session, "other")
+        first = session.submit("grab", GRAB, viewer=one)
+        await puppet.answer("grab")
+        await first
+        second = session.submit("grab", GRAB, viewer=other)
+        # already while the other one's is on its way
+        move = {"target": [0, 0, 1]}
+        assert (await session.submit("grab_move", move, viewer=one)).problem is None
+        await puppet.answer("grab")
+        await second
+        assert (await session.submit("release", {}, viewer=one)).problem is None
+        # the hand of the other, and programs, which have none
+        for viewer, op in ((other, "grab_move"), (None, "grab_move"), (other, "release")):
+            answer = session.submit(op, move if op == "grab_move" else {}, viewer=viewer)
+            await puppet.answer(op)
+            await answer
+
+    played(tmp_path, part)
+
+
 def test_who_had_hold_of_a_body_when_the_service_stopped_has_let_go(tmp_path: Path):
     async def play() -> None:
         puppet = Puppet()
