@@ -203,7 +203,7 @@ class LiveSession:
             answer.set_result(self.progress.nothing_done())
             return answer
         self._number += 1
-        command = Command(self._number, op, arguments, body, viewer and viewer.client_id)
+        command = Command(self._number, op, arguments, body, viewer.client_id if viewer else None)
         self._pending[self._number] = Pending(command, answer, viewer, self._spans.command(op))
         if self._worker_ready:
             self._supervisor.send(command)
