@@ -117,7 +117,8 @@ def test_closing_is_final():
 
 
 def test_workers_lost_at_earlier_steps_of_later_epochs_were_not_lost_at_one_step():
-    patient, events = m.Session(max_restarts=50), []
+    patient = m.Session(max_restarts=50)
+    events: list[m.Event] = []
     for epoch in range(9):
         events += [reported(Phase.RUNNING, epoch=epoch), m.WorkerDied("killed", 90 - epoch)]
     session, _ = play(m.StartRequested(), *events, session=patient)
