@@ -79,7 +79,11 @@ export class Stream {
     this.bytes = 0;
     /** @type {import("./session.js").Needs} */
     this.needs = { contacts: false, friction: false, joints: false, momentum: false, velocities: false, reactions: false };
-    this.onVisibility = () => this.subscribe();
+    this.onVisibility = () => {
+      // what was not drawn will not be
+      if (document.hidden) this.acknowledge();
+      this.subscribe();
+    };
     document.addEventListener("visibilitychange", this.onVisibility);
     this.connect();
   }
