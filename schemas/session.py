@@ -102,6 +102,17 @@ class CommandLogAnswer(Base):
     """Older commands that are no longer kept."""
 
 
+class MotorTarget(Base):
+    """The target of a motor that a command or a trigger has set."""
+
+    joint: str
+    """Name of the joint."""
+    axis: int
+    """Axis of the joint, from 0."""
+    target: float
+    """Target [m, rad, m/s, rad/s, N or N m]."""
+
+
 class PastState(Base):
     """The complete state at a step, in double precision."""
 
@@ -127,6 +138,8 @@ class PastState(Base):
     """One row per joint coordinate."""
     broken_joints: list[dict[str, str | float]]
     """Joints that broke: joint, time [s], force [N]."""
+    motor_targets: list[MotorTarget]
+    """Targets of motors that were commanded; others are those of the scene."""
     contacts: list[Record]
     """One row per contact of the last step."""
     sensors: dict[str, dict[str, float | None]]

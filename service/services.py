@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import logging
 import os
+import secrets
 import shutil
 import threading
 from collections.abc import Iterator
@@ -42,6 +43,9 @@ from cardan.service.studies.coordinator import Studies
 from cardan.service.studies.rows import StudyRows
 
 log = logging.getLogger("cardan.jobs")
+
+# of one attempt, by their names
+MOST_REPLAYS = 10**12
 
 
 class Services:
@@ -218,7 +222,8 @@ class Services:
 
         Raises TimeoutError while it is being made, and ReplayError when the run cannot be repeated.
         """
-        folder = f"{row['id']}-{row['attempt']}"
+        # whoever removes an earlier recording of the run removes none that is made meanwhile
+        folder = f"{row['id']}-{row['attempt']}-{secrets.randbelow(MOST_REPLAYS)}"
         replay = Replay(
             item=m.RunItem(dict(row["overrides"]), str(self.results.root / folder)),
             document=self.catalog.scene_document(row["scene_hash"]),
@@ -229,7 +234,7 @@ class Services:
         future = self.dispatcher.replays.request(row["id"], replay)
         self.queue.wake.set()
         future.result(within_s)
-        return folder
+        return self._recording_of(row["id"])
 
     def stored_bytes(self, key: str) -> int:
         """Bytes of all recordings and stored scenes of an API key."""
@@ -254,7 +259,15 @@ class Services:
             raise ReplayError(str(error)) from error
         if not self.queue.adopt_result(run_id, name):
             self.discard_result(name)
+            # perhaps another service has made one
+            self._recording_of(run_id)
+
+    def _recording_of(self, run_id: str) -> str:
+        """The name of the recording of a run. Raises ReplayError."""
+        row = self.catalog.run(run_id)
+        if row is None or row["result"] is None:
             raise ReplayError("it was removed")
+        return str(row["result"])
 
 
 @contextmanager

@@ -22,10 +22,15 @@ import { startPose } from "./shapes.js";
  * @property {[FramedWheel | null, FramedWheel | null]} wheels  of a distance joint, about its anchors
  */
 
-/** @param {Joint} joint @param {Scene} scene @returns {JointFrame} */
-export function jointFrame(joint, scene) {
-  const index = (/** @type {string} */ name) => scene.bodies.findIndex((body) => body.name === name);
-  const [parent, child] = [index(joint.parent), index(joint.child)];
+/** @param {Scene} scene @param {Joint[]} [joints] all, or some of them @returns {JointFrame[]} */
+export function jointFrames(scene, joints = scene.joints ?? []) {
+  const places = new Map(scene.bodies.map(({ name }, i) => [name, i]));
+  return joints.map((joint) => jointFrame(joint, scene, places));
+}
+
+/** @param {Joint} joint @param {Scene} scene @param {Map<string, number>} places of bodies by name @returns {JointFrame} */
+function jointFrame(joint, scene, places) {
+  const [parent, child] = [joint.parent, joint.child].map((name) => places.get(name) ?? -1);
   const inWorld = joint.frame !== "parent";
   const axisOf = (/** @type {number[] | undefined} */ axis, /** @type {number} */ body) => {
     if (!axis) return null;

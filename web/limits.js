@@ -6,7 +6,7 @@
  * @import {JointFrame} from "./frames.js"
  */
 import * as THREE from "three";
-import { jointFrame, toWorld, turned } from "./frames.js";
+import { jointFrames, toWorld, turned } from "./frames.js";
 import { Bars, Cones, Dots, Sectors, firstTangent } from "./glyphs.js";
 import { massOf, startPose } from "./shapes.js";
 import { theme } from "./theme.js";
@@ -45,7 +45,8 @@ export class LimitGlyphs {
     this.needles = new Bars("#ffffff", 13, true);
     this.marks = new Dots("#ffffff", 13, true);
     this.stops = new Dots(LIMIT_COLOR, 10);
-    this.ranges = (scene.joints ?? []).map((joint) => rangesOf(joint, jointFrame(joint, scene), scene));
+    const frames = jointFrames(scene);
+    this.ranges = (scene.joints ?? []).map((joint, i) => rangesOf(joint, frames[i], scene));
     /** @type {Shown[]} what was drawn last */
     this.shown = [];
   }

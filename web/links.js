@@ -7,7 +7,7 @@
  */
 import * as THREE from "three";
 import { straightPart } from "./cables.js";
-import { bothPresent, jointFrame, toWorld, turned } from "./frames.js";
+import { bothPresent, jointFrames, toWorld, turned } from "./frames.js";
 import { halfExtents, localPose, massOf } from "./shapes.js";
 
 const Z = new THREE.Vector3(0, 0, 1);
@@ -21,7 +21,7 @@ export class Links {
   constructor(scene, size) {
     this.links = findLinks(scene);
     // what may break is drawn by no rod that would stay
-    this.lines = (scene.joints ?? []).filter((joint) => joint.type === "distance" && joint.breaking_force == null).map((joint) => jointFrame(joint, scene));
+    this.lines = jointFrames(scene, (scene.joints ?? []).filter((joint) => joint.type === "distance" && joint.breaking_force == null));
     const count = this.links.length + this.lines.length;
     const geometry = new THREE.CylinderGeometry(1, 1, 1, 8, 1, true).rotateX(Math.PI / 2);
     this.root = new THREE.InstancedMesh(geometry, new THREE.MeshStandardMaterial({ color: "#a9b4bd", roughness: 0.5 }), Math.max(1, count));
@@ -70,9 +70,7 @@ function lineOf({ parent, child, anchor, anchorInChild, wheels }, poses) {
 function findLinks(scene) {
   /** @type {Link[]} */
   const links = [];
-  for (const joint of scene.joints ?? []) {
-    if (!joint.anchor) continue;
-    const frame = jointFrame(joint, scene);
+  for (const frame of jointFrames(scene, (scene.joints ?? []).filter(({ anchor }) => anchor))) {
     for (const [body, anchor] of /** @type {const} */ ([[frame.parent, frame.anchor], [frame.child, frame.anchorInChild]])) {
       if (body < 0 || !scene.bodies[body].shapes?.length || scene.bodies[body].visuals?.length || scene.bodies[body].type === "static") continue;
       if (!inside(scene.bodies[body], anchor)) links.push({ body, anchor, center: massOf(scene.bodies[body]).center, parent: frame.parent, child: frame.child });

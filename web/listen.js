@@ -5,10 +5,9 @@
  * @import {StoredRun} from "./stored.js"
  * @import {Frame} from "./types.js"
  */
-import { getCommands, getFrame, getFrames, getSessionState, getSnapshots, problemOf } from "./api.js";
+import { getCommands, getFrame, getFrames, getSessionState, problemOf } from "./api.js";
 import { seconds } from "./format.js";
 import { clearAway, showNote, showProblem } from "./messages.js";
-import { targetsAt, targetsOf } from "./targets.js";
 
 /** How many steps before the end of a run it is looked at for what it still shows. */
 const LAST_STEPS = [0, 1, 4, 16];
@@ -22,11 +21,14 @@ export function listen(page, session) {
   session.on("frame", (frame) => {
     charts.push(frame);
     happenings.add(frame.happenings ?? []);
-    if (session.mode === "live") view.flashes?.add(frame.happenings ?? []);
+    // who comes back to the page sees what happens then
+    if (session.mode === "live" && !document.hidden) view.flashes?.add(frame.happenings ?? []);
   });
   session.on("mode", (mode) => {
     view.flashes?.clear();
     if (mode === "live") view.held = false;
+    // nothing live came meanwhile
+    if (mode === "live" && !session.stored && session.running) page.backfill();
   });
   session.on("problem", (problem) => {
     if (problem.code === "control_taken") showNote("Another viewer steers this run. What you look at is still yours.");
@@ -45,7 +47,7 @@ export function listen(page, session) {
     view.flashes?.clear();
     view.failure = null;
     page.toggles.restore();
-    page.motors.setAll(new Map());
+    page.motors.setAll([]);
     page.motors.setBroken([]);
     readLog(page);
   });
@@ -115,19 +117,20 @@ export function catchUp(page) {
   page.backfill();
 }
 
-/** Motor targets as commands have left them, joints that broke, and marks of the commands on the timeline. @param {import("./main.js").Page} page */
+/** Motor targets as they hold, joints that broke, and marks of the commands on the timeline. @param {import("./main.js").Page} page */
 export async function readLog(page) {
   const { session, motors, transport } = page;
   if (!session || session.stored) return;
-  const { id, origin, scene: { joints = [] } } = session;
-  const [[log, snapshots], first, state] = await Promise.all([
-    Promise.all([getCommands(id), getSnapshots(id)]).catch(() => /** @type {[import("./types.js").LoggedCommand[], []]} */ ([[], []])),
-    targetsAt(origin).catch(() => new Map()), // the run before the fork has ended
+  const { id, scene: { joints = [] } } = session;
+  const [log, state] = await Promise.all([
+    getCommands(id).catch(() => /** @type {import("./types.js").LoggedCommand[]} */ ([])),
     joints.length ? getSessionState(id).catch(() => null) : null]);
   if (page.session !== session) return;
-  motors.setAll(targetsOf(log, snapshots, session.epoch, Infinity, first));
-  const broken = new Set(state?.epoch === session.epoch ? state?.broken_joints.map(({ joint }) => joint) : []);
-  joints.forEach(({ name }, index) => { if (broken.has(name)) motors.lose(index); });
+  if (state?.epoch === session.epoch) {
+    motors.setAll(state.motor_targets);
+    const broken = new Set(state.broken_joints.map(({ joint }) => joint));
+    joints.forEach(({ name }, index) => { if (broken.has(name)) motors.lose(index); });
+  }
   transport.addPast(log.filter((entry) => entry.epoch === session.epoch).map(({ step, op }) => ({ step, type: "command", label: commandAt(op, step) })));
 }
 

@@ -7,7 +7,6 @@
 import { byId, make, setText } from "./dom.js";
 import { quantity } from "./format.js";
 import { coordinateUnits } from "./inspector.js";
-import { keyOf } from "./targets.js";
 
 /** Numbers below are what rounding leaves of zero, in any unit. */
 const ROUNDING = 1e-12;
@@ -15,6 +14,8 @@ const ROUNDING = 1e-12;
 /** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement, element: HTMLElement}} Row */
 
 const STEPS = 400;
+/** More than any joint has. */
+const AXES = 8;
 /** ms between two targets on the way to the simulation */
 const SEND_MS = 40;
 
@@ -89,11 +90,11 @@ export class Motors {
     return [-2 * largest, 2 * largest];
   }
 
-  /** All targets as they are now: those of the scene but for what commands have set. @param {Map<string, number>} targets see `targetsOf` */
+  /** All targets as they are now: those of the scene but for what has been commanded. @param {import("./types.js").MotorTarget[]} targets */
   setAll(targets) {
     for (const row of this.rows) {
-      const target = targets.get(keyOf(row.joint, row.axis));
-      if (target !== undefined) this.set(row.joint, row.axis, target);
+      const commanded = targets.find(({ joint, axis }) => joint === row.joint && axis === row.axis);
+      if (commanded) this.set(row.joint, row.axis, commanded.target);
       else {
         row.target = row.planned;
         this.write(row, firstOf(row.planned));
@@ -135,14 +136,22 @@ export class Motors {
 
   /** @param {Numbers} numbers @param {number} time s, of the moment in the view */
   update({ joints }, time) {
+    const now = byCoordinate(joints);
     for (const row of this.rows) {
       if (row.target !== null && typeof row.target !== "number") {
         this.write(row, valueAt(row.target, time));
       }
-      const now = joints?.find((other) => other.joint === row.index && other.coordinate === row.axis);
-      if (now) setText(row.actual, `${quantity(plain(row.unit === "rad" || row.unit === "m" ? now.q : now.qd), row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(plain(now.motorForce), row.force)}`);
+      const actual = now(row.index, row.axis);
+      if (actual) setText(row.actual, `${quantity(plain(row.unit === "rad" || row.unit === "m" ? actual.q : actual.qd), row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(plain(actual.motorForce), row.force)}`);
     }
   }
+}
+
+/** Where joints are, to be asked for many of them. @param {Numbers["joints"]} joints */
+export function byCoordinate(joints) {
+  /** @type {Map<number, NonNullable<Numbers["joints"]>[0]>} */
+  const found = new Map(joints?.map((one) => [AXES * one.joint + one.coordinate, one]));
+  return (/** @type {number} */ joint, /** @type {number} */ coordinate) => found.get(AXES * joint + coordinate);
 }
 
 /** @param {import("./types.js").Motor["target"]} target */

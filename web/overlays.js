@@ -6,7 +6,7 @@
  * @import {JointFrame} from "./frames.js"
  */
 import * as THREE from "three";
-import { bothPresent, jointFrame, toWorld, turned } from "./frames.js";
+import { bothPresent, jointFrames, toWorld, turned } from "./frames.js";
 import { Arrows, Cones, Dots, firstTangent } from "./glyphs.js";
 import { halfExtents, massOf, seenOf } from "./shapes.js";
 
@@ -47,7 +47,7 @@ export class Overlays {
     this.root = new THREE.Group();
     this.root.add(...this.all().map((glyphs) => glyphs.mesh));
     this.centers = scene.bodies.map((body) => (body.type === "static" ? null : massOf(body).center));
-    this.joints = (scene.joints ?? []).map((joint) => jointFrame(joint, scene));
+    this.joints = jointFrames(scene);
   }
 
   all() {

@@ -4,7 +4,7 @@
  * @import {Joint, Scene, Selection} from "./types.js"
  */
 import * as THREE from "three";
-import { jointFrame, toWorld } from "./frames.js";
+import { jointFrames, toWorld } from "./frames.js";
 import { startPose, startPoses } from "./shapes.js";
 
 /** Digits of a size of the scene that are written: of one metre hundredths of a millimetre. */
@@ -21,7 +21,7 @@ export function placeOf(scene, selection) {
   if (selection.kind === "body") return scene.bodies[selection.index] ? startPose(scene.bodies[selection.index]) : null;
   const joint = (scene.joints ?? [])[selection.index];
   if (!joint || joint.type === "coupling") return null;
-  const { parent, anchor } = jointFrame(joint, scene);
+  const [{ parent, anchor }] = jointFrames(scene, [joint]);
   return { p: toWorld(startPoses(scene), parent, anchor), q: new THREE.Quaternion() };
 }
 

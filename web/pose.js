@@ -10,6 +10,7 @@
 import { byId, make, setText } from "./dom.js";
 import { quantity } from "./format.js";
 import { coordinateUnits } from "./inspector.js";
+import { byCoordinate } from "./motors.js";
 
 /** How many coordinates `set_state` takes for a joint; none of a fixed joint, a coupling or a rod. @type {Record<string, number>} */
 const COORDINATES = { hinge: 1, slider: 1, screw: 1, universal: 2, hinge2: 2, cylindrical: 2, planar: 3 };
@@ -97,9 +98,22 @@ export class Pose {
       this.moved.clear();
       const q = Object.fromEntries(names.map((name) => [name, asSent(this.q[name])]));
       const qd = Object.fromEntries(names.map((name) => [name, asSent(this.q[name].map(() => 0))]));
-      await this.current()?.command("set_state", { q, qd });
+      const taken = await this.current()?.command("set_state", { q, qd });
+      // also under the hand that asked for it
+      if (!taken && !this.moved.size) this.show(() => true);
     }
     this.sending = false;
+  }
+
+  /** Where the joints are in the view. @param {(row: Row) => boolean} isFree its slider may move */
+  show(isFree) {
+    const joints = byCoordinate(this.current()?.numbers.joints ?? null);
+    for (const row of this.rows) {
+      const now = joints(row.index, row.coordinate);
+      if (!now) continue;
+      this.q[row.joint][row.coordinate] = now.q;
+      if (isFree(row)) this.write(row, now.q);
+    }
   }
 
   /** @param {Row} row @param {number} value */
@@ -126,14 +140,8 @@ export class Pose {
       row.input.disabled = !free;
       row.element.hidden = this.motors.broken.has(row.index);
     }
-    if (this.sending || this.moved.size) return;
-    for (const row of this.rows) {
-      const now = session?.numbers.joints?.find((other) => other.joint === row.index && other.coordinate === row.coordinate);
-      if (!now) continue;
-      this.q[row.joint][row.coordinate] = now.q;
-      // a slider that is held stays where the hand is
-      if (document.activeElement !== row.input || !free) this.write(row, now.q);
-    }
+    // a slider that is held stays where the hand is
+    if (!this.sending && !this.moved.size) this.show(({ input }) => document.activeElement !== input || !free);
   }
 }
 

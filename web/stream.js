@@ -31,7 +31,7 @@ const OVER = { title: "The session is over", code: "session_over" };
 /** What is subscribed while somebody looks, what only while something shows it (friction brings the contacts along), and what while nobody looks. */
 const VISIBLE = { poses: { hz: 60 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
 const ON_DEMAND = { contacts: { hz: 30 }, friction: { hz: 30 }, joints: { hz: 30 }, momentum: { hz: 30 }, velocities: { hz: 60 }, reactions: { hz: 30 } };
-const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 } };
+const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 }, events: { hz: 2 } };
 
 /**
  * @typedef {object} StreamHandlers
@@ -79,7 +79,11 @@ export class Stream {
     this.bytes = 0;
     /** @type {import("./session.js").Needs} */
     this.needs = { contacts: false, friction: false, joints: false, momentum: false, velocities: false, reactions: false };
-    this.onVisibility = () => this.subscribe();
+    this.onVisibility = () => {
+      // what was not drawn will not be
+      if (document.hidden) this.acknowledge();
+      this.subscribe();
+    };
     document.addEventListener("visibilitychange", this.onVisibility);
     this.connect();
   }

@@ -189,7 +189,9 @@
  * @property {string[]} loose
  * @property {{stiffness: number | null, speed: number | null, rotation: number | null}} steps  s
  *
- * @typedef {{op: string, epoch: number, step: number, joint?: string, axis?: number, target?: unknown, snapshot?: string}} LoggedCommand
+ * @typedef {{op: string, epoch: number, step: number}} LoggedCommand
+ *
+ * @typedef {{joint: string, axis: number, target: number}} MotorTarget  that was commanded
  *
  * @typedef {object} VerificationSection
  * @property {string} name

@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from cardan.schemas.base import Base
+from cardan.schemas.options import SimulationOptions
 from cardan.service.api.simulations import refuse_when_full, timeout_of
-from cardan.service.compute.messages import BatchOrder, TakenBatch
+from cardan.service.compute.messages import BatchOrder, Extent, TakenBatch, extent_of
 from cardan.service.services import Services
 from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewBatch, NewRun
+from cardan.service.simulations.catalog import Row
 
 
 class BatchEstimate(Base):
@@ -51,6 +55,22 @@ def admit_batch(
     timeout = timeout_of(asked, services.settings)
     new = [NewRun(overrides, taken.steps, timeout, owner, stored) for overrides in taken.runs]
     return services.admission.batch(taken.text, batch, new, key=key)
+
+
+def extent_to_retry(services: Services, batch: Row) -> Extent:
+    """How much work the runs of a batch are that a retry queues again."""
+    document = orjson.loads(services.catalog.scene_document(batch["scene_hash"]))
+    simulation = document.get("simulation") or {}
+    duration = simulation.get("duration", SimulationOptions().duration)
+    return extent_of(float(duration), services.catalog.overrides_to_retry(batch["id"]))
+
+
+def retry(services: Services, batch_id: str) -> None:
+    """Queue those runs again. Raises ServiceError or ProblemError."""
+    refuse_when_full(services)
+    reserve = services.admission.reserve_capacity
+    for result in services.queue.retry_failed(batch_id, reserve) or ():
+        services.discard_result(result)
 
 
 def batch_estimate(taken: TakenBatch, workers: int) -> BatchEstimate:

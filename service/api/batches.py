@@ -15,6 +15,8 @@ from cardan.service.api.batch_intake import (
     admit_batch,
     batch_estimate,
     batch_order,
+    extent_to_retry,
+    retry,
 )
 from cardan.service.api.content import answer
 from cardan.service.api.dependencies import (
@@ -215,12 +217,15 @@ def cancel(batch_id: str, services: TheServices) -> BatchInfo:
 
 
 @router.post("/{batch_id}:retry-failed", response_model=BatchInfo, status_code=202)
-def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
-    """Queue the runs again that failed, timed out or were cancelled."""
-    _refuse_study(known_batch(services, batch_id), services)
-    for result in services.queue.retry_failed(batch_id) or ():
-        services.discard_result(result)
-    return _info(services, batch_id)
+async def retry_failed(batch_id: str, request: Request, services: TheServices) -> BatchInfo:
+    """Queue the runs again that failed, timed out or were cancelled, as new ones are queued."""
+    batch = await run_sync(known_batch, services, batch_id)
+    await run_sync(_refuse_study, batch, services)
+    if batch["record"] != "metrics":
+        await refuse_beyond_stored(request, services, request.app.state.sessions)
+    with charged(request, await run_sync(extent_to_retry, services, batch)):
+        await run_sync(retry, services, batch_id)
+    return await run_sync(_info, services, batch_id)
 
 
 @router.delete("/{batch_id}", status_code=204)

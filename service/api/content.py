@@ -4,7 +4,6 @@ import io
 import os
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import BinaryIO
 
 from fastapi import Request
@@ -33,7 +32,7 @@ def not_modified(request: Request, headers: Mapping[str, str]) -> Response | Non
 
 def answer(
     request: Request,
-    content: bytes | Path,
+    content: bytes | BinaryIO,
     *,
     etag: str,
     media_type: str,
@@ -41,15 +40,19 @@ def answer(
     headers: dict[str, str] | None = None,
 ) -> Response:
     """Return the content or its requested range. Raises ProblemError 416."""
-    # opened once: what replaces or removes the file meanwhile changes nothing of this answer
-    file = content.open("rb") if isinstance(content, Path) else io.BytesIO(content)
+    # an open file: what replaces or removes it meanwhile changes nothing of this answer
+    file = io.BytesIO(content) if isinstance(content, bytes) else content
     size = file.seek(0, os.SEEK_END)
     common = caching(etag) | {
         "Accept-Ranges": "bytes",
         "Content-Disposition": f'attachment; filename="{file_name}"',
         **(headers or {}),
     }
-    wanted = _range(request, size, etag)
+    try:
+        wanted = _range(request, size, etag)
+    except ProblemError:
+        file.close()
+        raise
     first, last = wanted or (0, size - 1)
     common["Content-Length"] = str(last - first + 1)
     if wanted is not None:

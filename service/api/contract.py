@@ -70,7 +70,7 @@ STATUSES: Mapping[Key, tuple[int, ...]] = {
     ("post", "/v1/studies"): (409, 410, 429, 507),
     ("delete", STUDY): (409,),
     ("get", f"{STUDY}/scene"): (409,),
-    ("post", f"{BATCH}:retry-failed"): (409,),
+    ("post", f"{BATCH}:retry-failed"): (409, 429, 507),
     ("post", "/v1/sessions"): (404, 409, 410, 429, 507),
     ("get", f"{SIMULATION}/summary"): (409,),
     ("delete", SIMULATION): (409,),

@@ -284,10 +284,10 @@ class RestoreRequest(Base):
 
 @router.post("/{session_id}:restore")
 async def restore(request: Request, session: TheSession, client_id: ClientId = None) -> SessionView:
-    """Restore a stored snapshot, bit for bit: {snapshot}; the epoch increases."""
+    """Restore a stored snapshot, bit for bit, but in nobody's hand: {snapshot}; a new epoch."""
     asked = read_request(RestoreRequest, await read_body(request))
-    data = await run_sync(session.snapshots.data, asked.snapshot)
-    arguments = {"snapshot": asked.snapshot}
+    read = session.snapshots.restoring
+    arguments, data = await run_sync(read, asked.snapshot, session.log)
     await session.command("restore", arguments, client_id=client_id, body=data)
     return describe(session)
 

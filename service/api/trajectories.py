@@ -1,7 +1,7 @@
 """`/v1/simulations/{id}/trajectory`: the recording as a file, whole or in part."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -161,10 +161,10 @@ def _link(services: Services, folder: Path, form: Format, table: str, part: Slic
     return services.results.link(folder.name, file)
 
 
-def _content(services: Services, folder: Path, form: Format, table: str, part: Slice) -> Path:
+def _content(services: Services, folder: Path, form: Format, table: str, part: Slice) -> BinaryIO:
     if folder.is_dir() and not form.whole and not (folder / f"{table}.parquet").exists():
         raise _unknown_table(table, tuple(sorted(file.stem for file in folder.glob("*.parquet"))))
-    return services.downloads.file(folder, form, table, part)
+    return services.downloads.opened(folder, form, table, part)
 
 
 def _unknown_table(table: str, tables: tuple[str, ...]) -> ProblemError:

@@ -1,14 +1,12 @@
 """In a worker process: the body of a batch as its runs, all faults at once, and what it costs."""
 
 import json
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cardan.schemas import Fault, Limits, Scene
+from cardan.schemas import Fault, Limits
 from cardan.schemas.api import BatchRequest
-from cardan.schemas.options import SimulationOptions
 from cardan.service.compute import messages as m
 from cardan.service.compute import variations
 from cardan.service.compute.metric_names import faults_of_metrics
@@ -66,23 +64,9 @@ def take(order: m.BatchOrder, limits: Limits) -> m.TakenBatch:
         parameters=variations.parameters(ask),
         metrics=list(dict.fromkeys(METRICS if ask.metrics is None else ask.metrics)),
         runs=runs,
-        extent=m.Extent(
-            len(runs), sum(simulated_seconds(intake.scene, overrides) for overrides in runs)
-        ),
+        extent=m.extent_of(intake.scene.simulation.duration, runs),
         cost=_cost(intake, runs, limits) if order.estimate else None,
     )
-
-
-def simulated_seconds(base: Scene, overrides: Mapping[str, Any]) -> float:
-    """Simulated time of a variant of a scene [s]; what is no number will be refused elsewhere."""
-    found: Any = base.simulation.duration
-    for pointer, value in overrides.items():
-        if pointer == "/simulation/duration":
-            found = value
-        elif pointer == "/simulation" and isinstance(value, dict):
-            found = value.get("duration", SimulationOptions().duration)
-    is_time = isinstance(found, int | float) and math.isfinite(found) and found > 0.0
-    return float(found) if is_time else base.simulation.duration
 
 
 def _cost(intake: Intake, runs: list[dict[str, Any]], limits: Limits) -> m.BatchCost:

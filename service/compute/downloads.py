@@ -9,9 +9,11 @@ import os
 import secrets
 import shutil
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from importlib import metadata
 from pathlib import Path
+from typing import BinaryIO
 
 from cardan import __version__
 from cardan.service.compute.encoding import damaged, gone
@@ -59,52 +61,75 @@ class Downloads:
         text = repr((WRITER, writers, result.name, sums, form.name, table, part))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def file(self, result: Path, form: Format, table: str, part: Slice) -> Path:
-        """The file of a download; waits while the pool writes it. Raises ServiceError."""
+    def opened(self, result: Path, form: Format, table: str, part: Slice) -> BinaryIO:
+        """A download, open: others may remove its file; waits while the pool writes it.
+
+        Raises ServiceError.
+        """
         if not result.is_dir():
             raise gone()
         stored = result / f"{table}.parquet"
         if form.name == "parquet" and part.whole and stored.exists():
-            self._verify(stored)
-            return stored
+            return self._verified(stored)
         name = self.tag(result, form, "" if form.whole else table, part)
         target = self._folder / f"{result.name}-{name}{form.ending}"
-        if not target.exists():
-            # named here: a process that is ended while it writes removes nothing
-            new = self._folder / f"tmp-{secrets.token_hex(8)}{form.ending}"
-            order = EncodeOrder(str(result), form.name, table, part, str(new), self._most_bytes)
-            try:
-                self._pool.wait_for_answer(order)
+        try:
+            file = target.open("rb")
+        except FileNotFoundError:
+            return self._made(result, form, table, part, target)
+        with suppress(FileNotFoundError):
+            os.utime(target)
+        return file
+
+    def _made(self, result: Path, form: Format, table: str, part: Slice, target: Path) -> BinaryIO:
+        """A download that is written now, and kept as `target`."""
+        # named here: a process that is ended while it writes removes nothing
+        new = self._folder / f"tmp-{secrets.token_hex(8)}{form.ending}"
+        order = EncodeOrder(str(result), form.name, table, part, str(new), self._most_bytes)
+        try:
+            self._pool.wait_for_answer(order)
+            with ExitStack() as unless_kept:
+                file = unless_kept.enter_context(new.open("rb"))
                 new.replace(target)
-            finally:
-                with suppress(OSError):
-                    new.unlink()
-            self._trim(target)
-        os.utime(target)
-        return target
+                unless_kept.pop_all()
+        finally:
+            with suppress(OSError):
+                new.unlink()
+        self._trim(target)
+        return file
 
     def forget(self, result: str) -> None:
         """Remove the files that were made of a recording."""
         for file in self._folder.glob(f"{result}-*"):
             file.unlink(missing_ok=True)
 
-    def _verify(self, file: Path) -> None:
-        """Have the pool compare a file with its sum, again when it has changed."""
-        found = file.stat()
-        state = (found.st_size, found.st_mtime_ns, found.st_ino)
-        if self._intact.get(file) == state or not (file.parent / SUMS).exists():
-            return
-        self._pool.wait_for_answer(VerifyOrder(str(file.parent), [file.name]))
-        self._intact[file] = state
+    def _verified(self, path: Path) -> BinaryIO:
+        """A stored file, open; the pool compares it with its sum, again when it has changed."""
+        try:
+            found = path.stat()
+            state = (found.st_size, found.st_mtime_ns, found.st_ino)
+            if self._intact.get(path) != state and (path.parent / SUMS).exists():
+                self._pool.wait_for_answer(VerifyOrder(str(path.parent), [path.name]))
+                self._intact[path] = state
+            return path.open("rb")
+        except FileNotFoundError as error:
+            raise gone() from error
 
     def _trim(self, newest: Path) -> None:
         """Remove files that were not asked for lately; who reads one keeps it open."""
         with self._lock:
-            files = [file for file in self._folder.iterdir() if not file.name.startswith("tmp-")]
-            aged = sorted(files, key=lambda file: file.stat().st_mtime)
-            total = sum(file.stat().st_size for file in aged)
-            for file in aged:
+            aged = sorted(self._with_age())
+            total = sum(size for _, size, _ in aged)
+            for _, size, file in aged:
                 if total <= self._kept_bytes or file == newest:
                     return
-                total -= file.stat().st_size
+                total -= size
                 file.unlink(missing_ok=True)
+
+    def _with_age(self) -> Iterator[tuple[float, int, Path]]:
+        """Time of the last use, size and path of every file; some are removed meanwhile."""
+        for file in self._folder.iterdir():
+            if not file.name.startswith("tmp-"):
+                with suppress(FileNotFoundError):
+                    found = file.stat()
+                    yield found.st_mtime, found.st_size, file

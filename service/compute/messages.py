@@ -1,9 +1,11 @@
 """Questions to the compute pool and their answers, as frozen dataclasses."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cardan.schemas.options import SimulationOptions
 from cardan.service.intake import SceneText, StoredText
 from cardan.service.recordings.slices import Slice
 
@@ -192,6 +194,23 @@ class Extent:
 
     runs: int
     seconds: float
+
+
+def extent_of(base_s: float, runs: Sequence[Mapping[str, Any]]) -> Extent:
+    """What variants ask for of a scene of a duration [s], by their overrides."""
+    return Extent(len(runs), sum(_simulated_seconds(base_s, overrides) for overrides in runs))
+
+
+def _simulated_seconds(base_s: float, overrides: Mapping[str, Any]) -> float:
+    """Simulated time of a variant [s]; what is no number will be refused elsewhere."""
+    found: Any = base_s
+    for pointer, value in overrides.items():
+        if pointer == "/simulation/duration":
+            found = value
+        elif pointer == "/simulation" and isinstance(value, dict):
+            found = value.get("duration", SimulationOptions().duration)
+    is_time = isinstance(found, int | float) and math.isfinite(found) and found > 0.0
+    return float(found) if is_time else base_s
 
 
 @dataclass(frozen=True)

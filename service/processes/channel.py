@@ -15,8 +15,9 @@ import select
 import socket
 import struct
 import sys
-import time
 from typing import Any
+
+from cardan.service.clock import AwakeClock
 
 log = logging.getLogger("cardan.workers")
 
@@ -24,6 +25,8 @@ PREFIX = struct.Struct("<Q")
 MAX_BYTES = 4 * 1024**3
 RECEIVE_BYTES = 256 * 1024
 SEND_BUFFER_BYTES = 1024 * 1024
+# of one wait: a process that was stopped meanwhile notices
+LOOK_SECONDS = 0.5
 
 
 # numbers of NumPy within values
@@ -48,20 +51,39 @@ class Channel:
         """Send; waits while the receiver is slow. Raises OSError when the other end is gone."""
         self.sock.sendall(encode(message))
 
+    def send_within(self, message: Any, seconds: float) -> None:
+        """Send to a receiver that may have been stopped.
+
+        Raises OSError, which is TimeoutError when it takes nothing for so long.
+        """
+        clock = AwakeClock()
+        room = select.poll()
+        room.register(self.sock, select.POLLOUT)
+        until = clock.look() + seconds
+        left = memoryview(encode(message))
+        while left:
+            if room.poll(1000.0 * min(seconds, LOOK_SECONDS)):
+                left = left[self.sock.send(left, socket.MSG_DONTWAIT) :]
+                until = clock.look() + seconds
+            elif clock.look() >= until:
+                raise TimeoutError("the other end takes nothing")
+
     def can_send(self) -> bool:
         """Return whether sending would begin at once: a frame is skipped rather than delayed."""
         return bool(select.select([], [self.sock], [], 0)[1])
 
     def receive(self, seconds: float | None = None) -> Any:
         """Return the next message, `None` after so much silence. Raises EOFError at the end."""
-        until = None if seconds is None else time.monotonic() + seconds
+        clock = AwakeClock()
         while True:
             message = self._first()
             if message is not None:
                 return message
-            left = None if until is None else max(0.0, until - time.monotonic())
+            left = None if seconds is None else min(max(0.0, seconds - clock.look()), LOOK_SECONDS)
             if not self._poll.poll(None if left is None else 1000.0 * left):
-                return None
+                if left == 0.0:
+                    return None
+                continue
             try:
                 data = self.sock.recv(RECEIVE_BYTES)
             except ConnectionError:

@@ -15,6 +15,8 @@ from cardan.service.processes.starting import is_gone
 # SIGTERM comes first: the process may be writing
 TERMINATE_SECONDS = 0.5
 LOOK_SECONDS = 0.2
+# a process that takes nothing for so long has been stopped
+TAKE_SECONDS = 30.0
 READ_LIMIT = 4 * 1024 * 1024
 
 
@@ -61,9 +63,13 @@ class Worker:
         return bool(self._parent) and is_gone(self._parent)
 
     def send(self, message: Any) -> None:
-        """Send a message. Raises WorkerLostError if the process has ended."""
+        """Send a message. Raises WorkerLostError if the process has ended, or takes nothing."""
         try:
-            self._channel.send(message)
+            self._channel.send_within(message, TAKE_SECONDS)
+        except TimeoutError as error:
+            self.interrupt()
+            lost = f"process {self.pid} took nothing for {TAKE_SECONDS:g} s"
+            raise WorkerLostError(lost) from error
         except OSError as error:
             raise WorkerLostError(self._how_it_ended()) from error
 
@@ -80,8 +86,8 @@ class Worker:
 
     def wait_ready(self, within_s: float, given_up: Callable[[], bool]) -> None:
         """Wait for its Hello. Raises WorkerLostError, of which one is GivenUpError."""
-        until = clock.monotonic() + within_s
-        while clock.monotonic() < until:
+        awake = clock.AwakeClock()
+        while awake.look() < within_s:
             if given_up():
                 raise GivenUpError("the worker is no longer needed")
             hello = self.hear(LOOK_SECONDS)
@@ -117,7 +123,7 @@ class Worker:
     def quit(self, grace_s: float) -> None:
         """Request it to exit, then force it."""
         with contextlib.suppress(OSError):
-            self._channel.send(Stop())
+            self._channel.send_within(Stop(), grace_s)
         self.end(grace_s)
 
     def _how_it_ended(self) -> str:

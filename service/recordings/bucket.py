@@ -9,7 +9,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,9 @@ class BucketResults:
             paths = self._paths(name)
             paths.sort(key=lambda path: not path.endswith(f"/{SUMS}"))
             for path in paths:
-                self._obstore.delete(self._store, path)
+                # some stores say of one that is gone already that it is not there
+                with suppress(self._obstore.exceptions.NotFoundError, FileNotFoundError):
+                    self._obstore.delete(self._store, path)
 
     def size(self, name: str) -> int:
         """Size of the objects [bytes]."""
@@ -190,9 +192,9 @@ class BucketResults:
 
 
 def _is_name(name: str) -> bool:
-    """Whether it is the name of a recording: an attempt at a run."""
-    run_id, _, attempt = name.rpartition("-")
-    return run_id.startswith("sim_") and attempt.isdecimal()
+    """Whether it is the name of a recording: an attempt at a run, perhaps made again."""
+    run_id, _, number = name.rpartition("-")
+    return run_id.startswith("sim_") and number.isdecimal()
 
 
 def _with_age(folder: Path) -> Iterator[tuple[float, Path]]:

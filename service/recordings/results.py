@@ -1,7 +1,8 @@
 """Where recordings are kept: in a folder of this machine, or in a bucket (`bucket.py`).
 
-A recording is a folder with a name that is given once: run and attempt. A worker writes it under
-`root`, on its machine; `keep` then moves it to where all of them are.
+A recording is a folder with a name that is given once: run and attempt, with a number where it is
+made again. A worker writes it under `root`, on its machine; `keep` then moves it to where all of
+them are.
 """
 
 from pathlib import Path

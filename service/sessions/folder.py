@@ -187,7 +187,7 @@ class LogWriter:
         self._end = data.rfind(b"\n") + 1
         os.ftruncate(self._file, self._end)
         self.lines = data.count(b"\n")
-        self._before = self._end
+        self._before = data.rfind(b"\n", 0, max(0, self._end - 1)) + 1
 
     def append(self, entry: LoggedCommand) -> None:
         """Write a line. Raises OSError, and leaves the log as it was."""

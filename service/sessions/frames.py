@@ -109,6 +109,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "joint_names": list(simulation.joint_names),
         "joints": _records(simulation.joint_table()),
         "broken_joints": simulation.broken_joints(),
+        "motor_targets": _motor_targets(simulation),
         "contacts": _records(simulation.contact_table()),
         "sensors": simulation.sensors(),
         "energy": plain(simulation.energy()),
@@ -117,6 +118,15 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "grab": plain(simulation.grab_state()),
         "state_hash": simulation.state_hash(),
     }
+
+
+def _motor_targets(simulation: Simulation) -> list[dict[str, Any]]:
+    """Targets of motors that somebody, or a trigger, has commanded; others are the scene's."""
+    commanded = simulation.state.motor_target
+    return [
+        {"joint": simulation.joint_names[j], "axis": axis, "target": float(commanded[j, axis])}
+        for j, axis in np.argwhere(~np.isnan(commanded)).tolist()
+    ]
 
 
 def plain(value: Any) -> Any:

@@ -107,8 +107,12 @@ class History:
             self._recent.clear()
             self._bytes = self._widest = 0
             self._older = Thinned(self._half)
+        repeated: deque[SharedFrame] = deque()
         while self._recent and self._recent[-1].step >= frame.step:
-            self._bytes -= _cost(self._recent.pop())
+            repeated.appendleft(self._recent.pop())
+            self._bytes -= _cost(repeated[0])
+        # what happened is told once
+        frame = frame.with_events_of(repeated)
         if self._recent:
             self._widest = max(self._widest, frame.step - self._recent[-1].step)
         self._recent.append(frame)
@@ -127,14 +131,24 @@ class History:
         return frames[max(0, _after(frames, step) - 1)]
 
     def between(self, first: int | None, last: int | None, stride: int = 1) -> list[SharedFrame]:
-        """Every `stride`-th frame with a step from `first` to `last`, both included."""
+        """Every `stride`-th frame with a step from `first` to `last`, both included.
+
+        What happened in those that are left out comes with the next one.
+        """
         parts = []
         for frames in (self._older.frames, self._recent):
             low = 0 if first is None else _after(frames, first - 1)
             high = len(frames) if last is None else _after(frames, last)
             parts.append(islice(frames, low, max(low, high)))
-        # islice takes no stride beyond the platform's word
-        return list(islice(chain(*parts), 0, None, min(stride, len(self) + 1)))
+        chosen: list[SharedFrame] = []
+        left_out: list[SharedFrame] = []
+        for place, frame in enumerate(chain(*parts)):
+            if place % stride:
+                left_out.append(frame)
+            else:
+                chosen.append(frame.with_events_of(left_out))
+                left_out.clear()
+        return chosen
 
     def holds(self, epoch: int, sequence: int) -> bool:
         """Whether every frame after `sequence` of `epoch` is still here."""

@@ -6,6 +6,8 @@ steps, so a successor that replays the log from a snapshot computes the same num
 """
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -136,7 +138,7 @@ class LiveRun:
             case "reset":
                 self._reset(arguments.get("q") or {}, arguments.get("qd") or {})
             case "restore":
-                self._restore(body)
+                self._restore(body, let_go=arguments.get("let_go", False))
             case "snapshot":
                 data = self.simulation.snapshot()
                 value = {"state_hash": self.simulation.state_hash()}
@@ -238,24 +240,35 @@ class LiveRun:
         if not q and not qd:
             self._go_back(self._initial)
             return
-        before = self.simulation.snapshot()
-        self.simulation.restore(self._initial)
-        try:
+        with self._tried():
+            self.simulation.restore(self._initial)
             apply_command(self.simulation, "set_state", {"q": q, "qd": qd})
             begin = self.simulation.snapshot()
-        finally:
-            self.simulation.restore(before)
         self._go_back(begin)
 
-    def _restore(self, snapshot: bytes) -> None:
-        before = self.simulation.snapshot()
+    def _restore(self, snapshot: bytes, *, let_go: bool) -> None:
+        """Go to another state; one that cannot be restored changes nothing."""
         try:
-            self._go_back(snapshot)
+            with self._tried():
+                self.simulation.restore(snapshot)
         except ValueError as error:
-            self.simulation.restore(before)
             raise ServiceError(
                 ErrorCode.SNAPSHOT_INVALID, f"The snapshot cannot be restored: {error}"
             ) from error
+        self._go_back(snapshot)
+        if let_go:
+            self.simulation.release()
+
+    @contextmanager
+    def _tried(self) -> Iterator[None]:
+        """Come back to the present state, whatever the block does to it."""
+        before, failure = self.simulation.snapshot(), self.simulation.failure
+        try:
+            yield
+        finally:
+            self.simulation.restore(before)
+            # it is not part of a snapshot
+            self.simulation.failure = failure
 
     def _go_back(self, snapshot: bytes) -> None:
         """Enter another state of the same scene: a new epoch; an ended run becomes paused."""

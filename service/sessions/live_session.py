@@ -12,8 +12,9 @@ from cardan.service.processes.worker import Hello, Worker
 from cardan.service.sessions import messages, states
 from cardan.service.sessions.control import Control
 from cardan.service.sessions.folder import About, SessionFolder
+from cardan.service.sessions.hand import Hand
 from cardan.service.sessions.history import History, check_step
-from cardan.service.sessions.log import HANDS, QUERIES, UNANNOUNCED, CommandLog, LoggedCommand
+from cardan.service.sessions.log import QUERIES, UNANNOUNCED, CommandLog, LoggedCommand
 from cardan.service.sessions.messages import Command, Message, Result
 from cardan.service.sessions.metering import SessionMeter
 from cardan.service.sessions.plan import Pending, Policy, Progress
@@ -59,7 +60,7 @@ class LiveSession:
         self._pending: dict[int, Pending] = {}
         self._number = 0
         self._sequence = 0
-        self._hand: Viewer | None = None
+        self._hand = Hand(self)
         self._worker_ready = False
         self._phase_changed = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
@@ -73,7 +74,7 @@ class LiveSession:
         session._number = session.log.last_number
         epoch = session.progress.read(folder, session.log)
         if session.log.hand is not None:
-            session._hand = Viewer(session.log.hand, clock.monotonic)  # it has left
+            session._hand.is_of_one_who_left(session.log.hand)
         session._machine = replace(session._machine, phase=Phase.STORED, epoch=epoch)
         return session
 
@@ -122,6 +123,16 @@ class LiveSession:
     def abandoned(self) -> bool:
         """Whether there were viewers and all have left."""
         return self.about.watched and len(self.fanout) == 0
+
+    @property
+    def has_worker(self) -> bool:
+        """Whether commands will be done."""
+        return self._machine.has_worker
+
+    @property
+    def grabs_under_way(self) -> list[Viewer | None]:
+        """Who has asked for a hold of a body and has no answer yet, in this order."""
+        return [one.viewer for one in self._pending.values() if one.command.op == "grab"]
 
     @property
     def worker_pid(self) -> int | None:
@@ -187,10 +198,12 @@ class LiveSession:
             raise ServiceError(ErrorCode.TOO_MANY_COMMANDS, detail)
         self._meter.check(op)
         self._handle(states.OpenRequested())
-        self._number += 1
-        client_id = viewer.client_id if viewer else None
-        command = Command(self._number, op, arguments, body, client_id)
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        if self._hand.is_empty_for(viewer, op):
+            answer.set_result(self.progress.nothing_done())
+            return answer
+        self._number += 1
+        command = Command(self._number, op, arguments, body, viewer.client_id if viewer else None)
         self._pending[self._number] = Pending(command, answer, viewer, self._spans.command(op))
         if self._worker_ready:
             self._supervisor.send(command)
@@ -231,21 +244,11 @@ class LiveSession:
         self.fanout.remove(viewer)
         if all(one.client_id != viewer.client_id for one in self.fanout):
             self.control.release(viewer.client_id)
-        self._let_go()
+        self._hand.let_go()
 
     def _steered(self, holder: str | None) -> None:
         self._announce("control", {"client_id": holder})
-        self._let_go()
-
-    def _let_go(self) -> None:
-        """Release what is in the hand of a viewer that has left, or that may no longer do it."""
-        hand = self._hand
-        if hand is None or (hand in self.fanout and self.control.holder in (None, hand.client_id)):
-            return
-        # a grab that is on its way takes its place
-        if self._machine.has_worker and all(p.command.op != "grab" for p in self._pending.values()):
-            self._hand = None
-            self.submit("release", {})
+        self._hand.let_go()
 
     def on_message(self, message: Message) -> None:
         """The worker sent a message."""
@@ -327,7 +330,7 @@ class LiveSession:
         if result.problem is None and op not in QUERIES and not pending.accepted:
             self._note(pending, result.applied_step)
         pending.settle(result)
-        self._let_go()
+        self._hand.let_go()
 
     def _note(self, pending: Pending, step: int) -> None:
         """Log a command that took effect, and tell the viewers."""
@@ -337,8 +340,7 @@ class LiveSession:
         if op not in UNANNOUNCED:
             told = {"command": op, "arguments": arguments, "client_id": client_id}
             self._announce("command", {**told, "applied_step": step})
-        if op in HANDS:
-            self._hand = pending.viewer if op == "grab" else None
+        self._hand.note(op, pending.viewer)
 
     def _want(self, channels: frozenset[str]) -> None:
         if self._worker_ready:
@@ -366,7 +368,7 @@ class LiveSession:
                 channels = self.fanout.channels
                 start = self._policy.start(self.folder, self.about, self._seen, channels, told)
                 self._supervisor.spawn(start)
-                self._let_go()
+                self._hand.let_go()
             case states.StopWorker():
                 self._spans.lost()
                 self._worker_ready = False

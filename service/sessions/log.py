@@ -10,7 +10,7 @@ QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points"
 # up to 60 a second while a grab moves: logged, but not announced
 UNANNOUNCED = QUERIES | {"grab_move"}
 # what decides whether somebody has hold of a body
-HANDS = frozenset({"grab", "release", "reset"})
+HANDS = frozenset({"grab", "release", "reset", "restore"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,18 @@ class CommandLog:
         """The client that has hold of a body by the stream; requests over HTTP have no hand."""
         last = next((entry for entry in reversed(self._entries) if entry.op in HANDS), None)
         return last.client_id if last is not None and last.op == "grab" else None
+
+    def held_at(self, epoch: int, step: int) -> bool:
+        """Whether a viewer may have hold of a body in a state of this step."""
+        for entry in reversed(self._entries):
+            if entry.op not in HANDS or entry.epoch != epoch or entry.step > step:
+                continue
+            if entry.op == "grab" and entry.client_id is not None:
+                return True
+            # at the same step the state may be that before it was let go
+            if entry.step < step:
+                return False
+        return False
 
     def add(self, entry: LoggedCommand) -> None:
         """Append; the oldest tenth goes when there are too many."""

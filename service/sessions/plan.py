@@ -120,6 +120,10 @@ class Progress:
     total_steps: int = 0
     started_in: float = 0.0
 
+    def nothing_done(self) -> Result:
+        """The answer to a command that has nothing to do."""
+        return Result(0, self.step, self.step, self.time, None, None)
+
     def read(self, folder: SessionFolder, log: CommandLog) -> int:
         """Go to where an earlier service has left a session, by its files; the epoch."""
         keys = folder.key_moments()

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import orjson
 
-from cardan.engine import SceneError
+from cardan.engine import SceneError, Simulation
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.channel import Channel
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
 from cardan.service.sessions import frames
 from cardan.service.sessions.folder import FolderError, KeyFrame, SessionFolder
+from cardan.service.sessions.log import CommandLog
 from cardan.service.sessions.queries import answer_query
 from cardan.service.sessions.replay import Replay, SkippedError, UnknownStepError
 from cardan.service.sessions.replay_messages import (
@@ -113,8 +114,8 @@ class Orders:
         if isinstance(order, ProblemAt):
             asked = answer_query(simulation, "problem", {})
             return Found(order.number, step, at, orjson.dumps(asked))
-        if not isinstance(order, FrameAt):
-            key = KeyFrame(step, at, order.run, 0, simulation.snapshot())
+        if isinstance(order, ForkAt):
+            key = KeyFrame(step, at, order.run, 0, self._forked(simulation, order))
             SessionFolder(Path(order.folder)).write_key(key)
             return Found(order.number, step, at)
         if order.described:
@@ -123,6 +124,16 @@ class Orders:
         phase = "failed" if simulation.failure is not None else "paused"
         shot = frames.Shot(order.epoch, phase, 0.0)
         return Found(order.number, step, at, frames.frame(simulation, shot, AGAIN))
+
+    def _forked(self, simulation: Simulation, order: ForkAt) -> bytes:
+        """The state for another session, where no viewer of this one has hold of a body."""
+        state = simulation.snapshot()
+        if not CommandLog(self._folder.log()).held_at(order.epoch, order.step):
+            return state
+        simulation.release()
+        forked = simulation.snapshot()
+        simulation.restore(state)
+        return forked
 
 
 def _frames(replay: Replay, order: FramesAt, skipped: Callable[[], bool]) -> Found:

@@ -10,6 +10,7 @@ from typing import Any
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.files import replace_file
 from cardan.service.sessions.folder import FolderError
+from cardan.service.sessions.log import CommandLog
 
 MAX_SNAPSHOTS = 16
 
@@ -75,13 +76,18 @@ class Snapshots:
         self._kept = {one.id: one for one in kept[-MAX_SNAPSHOTS:]}
         return snapshot
 
-    def data(self, snapshot_id: str) -> bytes:
-        """What the engine restores. Raises ServiceError."""
-        if snapshot_id in self._kept:
+    def restoring(self, snapshot_id: str, log: CommandLog) -> tuple[dict[str, Any], bytes]:
+        """The arguments of `restore`, and what the engine restores. Raises ServiceError.
+
+        Whoever had hold of a body then has it no more.
+        """
+        kept = self._kept.get(snapshot_id)
+        if kept is not None:
+            let_go = {"let_go": True} if log.held_at(kept.epoch, kept.step) else {}
             try:
-                return (self._folder / snapshot_id).read_bytes()
+                return {"snapshot": kept.id, **let_go}, (self._folder / kept.id).read_bytes()
             except FileNotFoundError:
-                del self._kept[snapshot_id]
+                self._kept.pop(snapshot_id, None)
         known = ", ".join(self._kept) or "none"
         detail = f"There is no snapshot {snapshot_id!r}; the session keeps: {known}."
         raise ServiceError(ErrorCode.SNAPSHOT_NOT_FOUND, detail)

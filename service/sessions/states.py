@@ -50,8 +50,8 @@ class Session:
     max_restarts: int = 5
     has_worker: bool = False
     failure: dict[str, Any] | None = None
-    lost_at: int = -1
-    """Step at which the last worker was lost; -1: none was."""
+    lost_at: tuple[int, int] = (-1, -1)
+    """Epoch and step at which the last worker was lost; -1: none was."""
     lost_there: int = 0
     """Workers lost since the session last advanced."""
 
@@ -178,7 +178,7 @@ def decide(session: Session, event: Event) -> Decision:
         case WorkerDied(reason, step):
             return _died(session, reason, step)
         case WorkerStable():
-            return replace(session, restarts=0, lost_at=-1, lost_there=0), ()
+            return replace(session, restarts=0, lost_at=(-1, -1), lost_there=0), ()
         case PhaseReported(phase, epoch, failure):
             return _reported(session, phase, epoch, failure)
         case OpenRequested():
@@ -243,7 +243,8 @@ def _died(session: Session, reason: str, step: int) -> Decision:
     if not session.has_worker:
         return session, ()
     lost = Announce("worker_lost", {"reason": reason, "restarts": session.restarts})
-    lost_there = session.lost_there + 1 if step <= session.lost_at else 1
+    at = (session.epoch, step)
+    lost_there = session.lost_there + 1 if at <= session.lost_at else 1
     if session.restarts >= session.max_restarts or lost_there >= MAX_LOST:
         times = session.restarts + 1
         failure = {
@@ -262,7 +263,7 @@ def _died(session: Session, reason: str, step: int) -> Decision:
         session,
         phase=phase,
         restarts=session.restarts + 1,
-        lost_at=step,
+        lost_at=at,
         lost_there=lost_there,
     )
     return recovering, (lost, SpawnWorker(resume=True))

@@ -6,12 +6,12 @@ Events go to an `Observer`; `sessions.states` decides how to respond to them.
 import asyncio
 import contextlib
 import logging
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from cardan.service.processes.channel import ProtocolError, encode, read
+from cardan.service import clock
+from cardan.service.processes.channel import LOOK_SECONDS, ProtocolError, encode, read
 from cardan.service.processes.worker import Stop, Worker, WorkerLostError
 from cardan.service.sessions.messages import Message, Ready, Refused, Start
 
@@ -107,11 +107,9 @@ class Supervisor:
     async def _listen(self, reader: asyncio.StreamReader) -> tuple[bool, str]:
         """Receive messages until the worker ends; return whether it ended in order, and why."""
         watch, limit, stable_at = self._watch, self._watch.start, None
-        clock: Callable[[], float] = time.monotonic
         while True:
             try:
-                async with asyncio.timeout(limit):
-                    message = await read(reader)
+                message = await _within(limit, read(reader))
             except TimeoutError:
                 return False, f"silent for {limit:g} s"
             except ProtocolError as error:
@@ -119,7 +117,7 @@ class Supervisor:
             if message is None:
                 return self._stopping, "its connection closed"
             if isinstance(message, Ready):
-                limit, stable_at = watch.silence, clock() + watch.stable
+                limit, stable_at = watch.silence, clock.monotonic() + watch.stable
             try:
                 self._observer.on_message(message)
             except Exception as error:
@@ -128,13 +126,29 @@ class Supervisor:
                 return False, f"its {type(message).__name__} was not understood: {error}"
             if isinstance(message, Refused):
                 return True, "the scene was refused"
-            if stable_at is not None and clock() > stable_at:
+            if stable_at is not None and clock.monotonic() > stable_at:
                 stable_at = None
                 self._observer.on_stable()
 
 
+async def _within(seconds: float, hearing: Coroutine[Any, Any, Any]) -> Any:
+    """What is heard; time in which this process stood still is not silence. Raises TimeoutError."""
+    task = asyncio.create_task(hearing)
+    awake = clock.AwakeClock()
+    try:
+        while not task.done():
+            left = seconds - awake.look()
+            if left <= 0.0:
+                raise TimeoutError
+            await asyncio.wait([task], timeout=min(left, LOOK_SECONDS))
+        return task.result()
+    finally:
+        task.cancel()
+
+
 async def _end(worker: Worker, writer: asyncio.StreamWriter, grace: float) -> int | None:
-    writer.close()
+    # a process that was stopped would never take what is not sent yet
+    writer.transport.abort()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()
     return await asyncio.to_thread(worker.end, grace)

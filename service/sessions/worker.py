@@ -71,7 +71,9 @@ def _serve(channel: Channel, start: Start, began: float) -> None:
         key = _latest_key(folder)
         run = LiveRun(folder.scene(), start.run, key)
         loop = Loop(channel, run, start)
-        entries = folder.log(key.logged if key else 0)
+        inside = key.logged if key else 0
+        # the last of those that are inside may be one that was not answered
+        entries = folder.log(max(0, inside - 1))
     except SceneError as error:
         faults = [fault.model_dump() for fault in error.errors]
         refused = ServiceError(ErrorCode.SCENE_INVALID, faults[0]["message"], errors=faults)
@@ -95,7 +97,7 @@ def _serve(channel: Channel, start: Start, began: float) -> None:
             time.monotonic() - began,
         )
     )
-    loop.catch_up(entries, start)
+    loop.catch_up(entries, min(inside, 1), start)
     loop.serve()
 
 
@@ -141,18 +143,20 @@ class Loop:
         self._taken_at = 0.0
         self.real_time_factor = 0.0
 
-    def catch_up(self, entries: list[LoggedCommand], start: Start) -> None:
+    def catch_up(self, entries: list[LoggedCommand], inside: int, start: Start) -> None:
         """Repeat what the log says since the key frame, and go to the last step that was seen.
 
-        What happens on the way, and no frame has told of yet, goes with the next one.
+        The first entries are `inside` the key frame. What happens on the way, and no frame has told
+        of yet, goes with the next one.
         """
         run, seen = self._run, start.seen
         run.watch_events("events" in self._channels)
-        for entry in entries:
-            if entry.epoch == run.epoch and entry.op not in REWINDS:
-                self._recompute(entry.step)
-                run.replay(entry)
+        for place, entry in enumerate(entries):
+            if entry.epoch == run.epoch and self._repeats(entry, inside=place < inside):
                 self._repeated = entry
+        if entries and entries[-1].epoch > run.epoch:
+            # its epoch has not begun: whoever waits for it asks again
+            self._log.withdraw()
         if seen[0] == run.epoch:
             self._recompute(seen[1])
         if start.told[0] == run.epoch:
@@ -162,6 +166,19 @@ class Loop:
             self._keep_key_frame()
         else:
             run.first_step = first
+
+    def _repeats(self, entry: LoggedCommand, *, inside: bool) -> bool:
+        """Do a command of the log again, unless it is inside; False: it is none that was done."""
+        if inside or entry.op in REWINDS:
+            return True
+        self._recompute(entry.step)
+        try:
+            self._run.replay(entry)
+        except ServiceError:
+            # a predecessor wrote it down, and died before it could withdraw it
+            self._log.withdraw()
+            return False
+        return True
 
     def serve(self) -> None:
         """Run until a stop command or until the connection closes."""
@@ -225,12 +242,13 @@ class Loop:
             problem = _too_large("The answer")
         if command.op in RESTARTING_CLOCK:
             run.start_clock(time.monotonic())
+        # a successor that begins with the new epoch knows nothing of steps that it interrupted
+        self._answers()
         if problem is None and command.op in REWINDS:
-            # the key frame is the new epoch; its line only tells what happened
-            self._keep_key_frame()
+            # the key frame is the new epoch, with its line inside, which only tells what happened
             with contextlib.suppress(ServiceError):
                 self._write_down(command)
-        self._answers()
+            self._keep_key_frame()
         now = time.monotonic()
         self._phase(now)
         applied = run.simulation.step_count if command.op in REWINDS else before

@@ -182,7 +182,7 @@ class Admission:
         """Queue one simulation; its id. Raises QueueFullError or QuotaError."""
         run_id = clock.new_id("sim")
         with self._writing.begin() as connection:
-            self._reserve_capacity(connection, 1, run.created_by)
+            self.reserve_capacity(connection, 1, run.created_by)
             _keep_scene(connection, scene)
             connection.execute(
                 insert(t.runs).values(_row(scene.hash, run) | {"id": run_id, "name": name})
@@ -196,7 +196,7 @@ class Admission:
     ) -> str:
         """Queue all runs of a batch; its id. Raises QueueFullError or QuotaError."""
         with self._writing.begin() as connection:
-            self._reserve_capacity(connection, len(runs), batch.created_by)
+            self.reserve_capacity(connection, len(runs), batch.created_by)
             batch_id = _insert_batch(connection, scene, batch, runs)
             bind_key(connection, key, batch_id)
         return batch_id
@@ -216,7 +216,7 @@ class Admission:
         """
         study_id = clock.new_id("study")
         with self._writing.begin() as connection:
-            self._reserve_capacity(connection, len(runs), batch.created_by)
+            self.reserve_capacity(connection, len(runs), batch.created_by)
             batch_id = _insert_batch(connection, scene, replace(batch, study_id=study_id), runs)
             connection.execute(
                 insert(t.studies).values(
@@ -256,7 +256,7 @@ class Admission:
             kept = connection.execute(update(t.studies).where(*running).values(best=best))
             if kept.rowcount == 0:
                 return False
-            self._reserve_capacity(connection, len(runs), None)
+            self.reserve_capacity(connection, len(runs), None)
             first = connection.execute(like).mappings().one()
             new = [
                 NewRun(
@@ -271,7 +271,7 @@ class Admission:
             _insert_runs(connection, first["scene_hash"], batch_id, new, first_number)
         return True
 
-    def _reserve_capacity(self, connection: Connection, asked: int, owner: str | None) -> None:
+    def reserve_capacity(self, connection: Connection, asked: int, owner: str | None) -> None:
         """Raise QueueFullError, or QuotaError when a key would have too many runs."""
         waiting = connection.execute(
             select(func.count()).where(t.runs.c.state == RunState.QUEUED)

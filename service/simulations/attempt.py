@@ -38,6 +38,8 @@ class Live:
     step: int = 0
     real_time_factor: float | None = None
     pid: int = 0
+    together: int = 1
+    """Runs that share the time of the worker with it, itself included."""
 
 
 class Attempt:
@@ -53,7 +55,8 @@ class Attempt:
         self._ended: list[tuple[Claim, Outcome]] = []  # not committed yet
         self._n_ended = 0
         self._live = Live(pid=worker.pid)
-        now = clock.monotonic()
+        self._clock = clock.AwakeClock()
+        now = self._clock.look()
         self._first = self._began = self._heard = self._renewed = self._published = now
         self._stops: dict[int, tuple[RunEvent, float]] = {}
         self._fenced: set[str] = set()
@@ -88,6 +91,12 @@ class Attempt:
         """The run that is computed, or the last one."""
         return self._claims[min(self._n_ended, len(self._claims) - 1)]
 
+    @property
+    def _timeout_s(self) -> float | None:
+        """Of the present run, with those that are computed beside it."""
+        timeout_s = self._present.timeout_s
+        return None if timeout_s is None else timeout_s * self._live.together
+
     def _note_pace(self, processor_s: float) -> None:
         """Groups are so much work, and not so much time: where others work they would be small."""
         batch_id = self._claims[0].batch_id
@@ -113,7 +122,7 @@ class Attempt:
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)
-            now = clock.monotonic()
+            now = self._clock.look()
             if message is not None:
                 self._heard = now
             if isinstance(message, m.Finished):
@@ -130,7 +139,7 @@ class Attempt:
 
     def _begin(self) -> None:
         """The next run is being worked on."""
-        self._began = clock.monotonic()
+        self._began = self._clock.look()
         self._storing = False
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
@@ -180,7 +189,7 @@ class Attempt:
         with ThreadPoolExecutor(1) as thread:
             keeping = thread.submit(results.keep, name)
             while not wait([keeping], self._options.renew_s).done:
-                self._renew(clock.monotonic())
+                self._renew(self._clock.look())
             keeping.result()
 
     def _discard(self, claim: Claim) -> None:
@@ -196,7 +205,7 @@ class Attempt:
             log.error("a recording was not removed: %s", error)
 
     def _mark_started(self, started: m.Started) -> None:
-        metrics.CLAIM_TO_START.observe(clock.monotonic() - self._first)
+        metrics.CLAIM_TO_START.observe(self._clock.look() - self._first)
         self._untold = started
         self._tell_start()
 
@@ -215,6 +224,10 @@ class Attempt:
             self._fenced.add(self._present.run_id)
 
     def _note(self, message: m.Progress, now: float) -> None:
+        if message.together < self._live.together:
+            # it is computed alone, from its start
+            self._began = now
+        self._live.together = message.together
         self._live.step = message.step
         self._live.real_time_factor = message.real_time_factor
         if now - self._published >= PUBLISH_SECONDS:
@@ -226,7 +239,7 @@ class Attempt:
         if now - self._heard > self._options.silence_s:
             raise WorkerLostError(f"no sign of life for {self._options.silence_s:.0f} s")
         stop = self._stops.get(self._n_ended)
-        timeout_s = self._present.timeout_s
+        timeout_s = self._timeout_s
         if stop is not None:
             # it has stopped when it stores what it has; a service that ends does not wait for that
             stopped = self._storing and stop[0] != RunEvent.RELEASED

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select
 
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.rows import count_states, newest_first
-from cardan.service.simulations.states import TERMINAL, RunState, batch_state
+from cardan.service.simulations.states import RETRIED, TERMINAL, RunState, batch_state
 
 Row = RowMapping
 
@@ -144,6 +144,12 @@ class Catalog:
             query = query.limit(size)
         with self._engine.connect() as connection:
             return connection.execute(query).mappings().all()
+
+    def overrides_to_retry(self, batch_id: str) -> Sequence[dict[str, Any]]:
+        """The overrides of the runs of a batch that `retry_failed` queues again."""
+        chosen = (t.runs.c.batch_id == batch_id, t.runs.c.state.in_(RETRIED))
+        with self._engine.connect() as connection:
+            return connection.execute(select(t.runs.c.overrides).where(*chosen)).scalars().all()
 
     def counts(self) -> dict[str, int]:
         """Number of runs of every state."""

@@ -74,10 +74,9 @@ class Execution:
             return []
         from cardan.service.simulations.together import Together, W
 
-        self._number, self._step, self._first_step, self._dt = number, 0, 0, 0.0
-        self._began = time.perf_counter()
-
         items = order.runs[number : number + W]
+        self._begin(number, together=len(items))
+        self._channel.send(m.Progress(number, 0, 0.0, len(items)))
 
         def should_stop(step: int) -> bool:
             self._progress(step, 0)
@@ -97,6 +96,11 @@ class Execution:
             return []
         self._share_s = (time.perf_counter() - self._began) / max(len(found), 1)
         return found
+
+    def _begin(self, number: int, together: int = 1) -> None:
+        self._number, self._step, self._first_step, self._dt = number, 0, 0, 0.0
+        self._sharing = together
+        self._began = time.perf_counter()
 
     def _told_of(self, number: int, simulation: "Simulation") -> m.Done:
         """The end of a run that was computed with others."""
@@ -119,8 +123,7 @@ class Execution:
         """Simulate and store a run; never raises but for a lost service."""
         from cardan.engine import SceneError
 
-        self._number, self._step, self._first_step, self._dt = number, 0, 0, 0.0
-        self._began = time.perf_counter()
+        self._begin(number)
         try:
             return self._simulate(item)
         except (BrokenPipeError, EOFError):
@@ -251,7 +254,8 @@ class Execution:
         now = time.perf_counter()
         if now - self._told >= PROGRESS_SECONDS:
             self._told = now
-            self._channel.send(m.Progress(self._number, step, self._factor()))
+            told = m.Progress(self._number, step, self._factor(), self._sharing)
+            self._channel.send(told)
 
     def _alive(self, _share: float) -> None:
         """Other runs than the recorded one go on: a silent worker would count as lost."""

@@ -55,11 +55,15 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """Sign of life: steps done of a run, and simulated seconds per second so far."""
+    """Sign of life: steps done of a run, and simulated seconds per second so far.
+
+    So many runs, the first is this one, share the time of the worker.
+    """
 
     number: int
     step: int
     real_time_factor: float
+    together: int = 1
 
 
 @dataclass(frozen=True)

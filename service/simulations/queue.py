@@ -33,6 +33,7 @@ from cardan.service.simulations.rows import (
 )
 from cardan.service.simulations.states import (
     ACTIVE,
+    RETRIED,
     TERMINAL,
     RunEvent,
     RunState,
@@ -42,6 +43,8 @@ from cardan.service.simulations.states import (
 Changed = Callable[[str], None]
 Progressed = Callable[[str, int], bool]
 """Whether an attempt (id of the run, number) has made a checkpoint of its own."""
+Reserve = Callable[[Connection, int, str | None], None]
+"""Raises when so many more runs of a key are too many."""
 
 
 class Queue:
@@ -183,21 +186,26 @@ class Queue:
             self.changed(key)
         return True
 
-    def retry_failed(self, batch_id: str) -> list[str] | None:
+    def retry_failed(self, batch_id: str, reserve: Reserve) -> list[str] | None:
         """Queue the batch's failed, timed out and cancelled runs again; `None` when unknown.
 
-        The names of the results they had, which no row refers to any more.
+        The names of the results they had, which no row refers to any more. Raises what `reserve`
+        raises, and nothing is queued.
         """
-        again = [RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED]
-        chosen = (t.runs.c.batch_id == batch_id, t.runs.c.state.in_(again))
+        chosen = (t.runs.c.batch_id == batch_id, t.runs.c.state.in_(RETRIED))
         with self._writing.begin() as connection:
             known = connection.execute(
-                update(t.batches).where(t.batches.c.id == batch_id).values(stop_reason=None)
-            )
-            if known.rowcount == 0:
+                update(t.batches)
+                .where(t.batches.c.id == batch_id)
+                .values(stop_reason=None)
+                .returning(t.batches.c.created_by)
+            ).first()
+            if known is None:
                 return None
             had = select(t.runs.c.id, t.runs.c.attempt, t.runs.c.result).where(*chosen)
             runs = connection.execute(had).all()
+            if runs:
+                reserve(connection, len(runs), known.created_by)
             connection.execute(
                 update(t.runs)
                 .where(*chosen)

@@ -68,10 +68,11 @@ class Replay:
 
     def _run(self, worker: Worker, silence_s: float) -> m.Done | None:
         worker.send(m.RunOrder(self.document, (self.item,), of_batch=self.of_batch))
-        done, heard = None, clock.monotonic()
+        done, awake = None, clock.AwakeClock()
+        heard = awake.look()
         while True:
             message = worker.hear(LISTEN_SECONDS)
-            now = clock.monotonic()
+            now = awake.look()
             if message is not None:
                 heard = now
             elif now - heard > silence_s:

@@ -45,6 +45,8 @@ class RunEvent(StrEnum):
 
 
 TERMINAL = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED, RunState.TIMED_OUT})
+# ends after which a run of a batch may be done again
+RETRIED = TERMINAL - {RunState.SUCCEEDED}
 # a worker holds the run
 ACTIVE = frozenset({RunState.STARTING, RunState.RUNNING, RunState.CANCELLING})
 

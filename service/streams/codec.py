@@ -17,6 +17,7 @@ from cardan.schemas.frame import (
     FrameKind,
     Table,
     encode_block,
+    join_blocks,
     join_frame,
 )
 from cardan.schemas.quantised import quantise
@@ -73,6 +74,15 @@ class SharedFrame:
     def with_block(self, tag: BlockTag, block: bytes) -> "SharedFrame":
         """The same moment with another block of this tag."""
         return SharedFrame(self.header, {**self.blocks, tag: block})
+
+    def with_events_of(self, earlier: Iterable["SharedFrame"]) -> "SharedFrame":
+        """The same moment, with what happened in earlier ones before what happened in it."""
+        tag = BlockTag.EVENTS
+        before = [one.blocks[tag] for one in earlier if tag in one.blocks]
+        if not before:
+            return self
+        own = [self.blocks[tag]] if tag in self.blocks else []
+        return self.with_block(tag, join_blocks(tag, [*before, *own]))
 
     def with_tags(self, tags: Iterable[BlockTag]) -> "SharedFrame":
         """The same moment with no other blocks than these."""

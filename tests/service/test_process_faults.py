@@ -7,12 +7,14 @@ import os
 import signal
 import sys
 import threading
+import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 
 import httpx
+import psutil
 import pytest
 
 from cardan.engine import Simulation
@@ -24,6 +26,7 @@ from cardan.service.compute.messages import CheckOrder
 from cardan.service.compute.pool import ComputePool
 from cardan.service.intake import SceneText
 from cardan.service.processes import starting
+from cardan.service.processes import worker as worker_module
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.services import Services, opened
@@ -210,6 +213,57 @@ def test_a_dead_thread_of_the_queue_is_told(services):
     with pytest.raises(ProblemError, match="1 of 2 threads of the queue have ended") as told:
         asyncio.run(healthz(services))
     assert told.value.status == 503
+
+
+def test_workers_that_were_paused_with_the_service_are_not_lost(own_server):
+    """As in a container that is paused; the service goes on first, and finds nothing said."""
+    own_server.environ["CARDAN_SILENCE_S"] = "2"
+    own_server.start()
+    with own_server.client() as client:
+        session = client.post("/v1/sessions", json={"scene": pendulum(), "paused": False}).json()
+        order = {"scene": pendulum(), "timeout_s": 60.0}
+        links = client.post("/v1/simulations", json=order).json()["links"]
+        run = links["self"]
+        wait_for(lambda: client.get(run).json()["step"], what="a run that steps")
+        everybody = psutil.Process(own_server.process.pid)
+        workers = everybody.children(recursive=True)
+        for process in (everybody, *workers):
+            process.suspend()
+        # longer than a session's worker, or a run's, may be silent
+        time.sleep(4.0)
+        everybody.resume()
+        assert client.get("/healthz").status_code == 200
+        for process in workers:
+            process.resume()
+        ended = wait_for(lambda: (now := client.get(run).json())["finished_at"] and now, 240)
+        assert ended["status"] == "succeeded"
+        assert client.get(links["events"]).text.count('"status":"starting"') == 1
+        found = client.get(session["links"]["self"]).json()
+        assert (found["restarts"], found["state"]) == (0, "running")
+
+
+@pytest.mark.parametrize("kind", ["run", "request"])
+def test_a_process_that_takes_no_order_is_replaced(services, monkeypatch, kind):
+    """It was stopped, and the order has more bytes than its socket holds."""
+    monkeypatch.setattr(worker_module, "TAKE_SECONDS", 1.0)
+    shape = {"type": "box", "size": [0.1, 0.1, 0.1]}
+    posts = [
+        {"name": f"post {k}", "type": "static", "position": [0, 5 + k, 0], "shapes": [shape]}
+        for k in range(4000)
+    ]
+    large = json.dumps(DROP | {"bodies": [*DROP["bodies"], *posts]})
+    if kind == "run":
+        for slot in services.dispatcher._slots:
+            psutil.Process(slot._worker.pid).suspend()
+        run_id = services.admission.simulation(SceneText("large", large), NewRun({}, 100))
+        services.queue.wake.set()
+        row = wait_for(lambda: (now := services.catalog.run(run_id))["state"] in TERMINAL and now)
+        assert (row["state"], row["losses"]) == ("succeeded", 2)
+        return
+    order = CheckOrder(large, {}, 0.0)
+    assert services.compute.wait_for_answer(order, within_s=120.0).faults == ()
+    psutil.Process(services.compute.lanes["large"].slots[0].worker.pid).suspend()
+    assert services.compute.wait_for_answer(order, within_s=120.0).faults == ()
 
 
 def test_a_killed_checker_is_replaced(own_server):

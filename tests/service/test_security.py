@@ -24,6 +24,7 @@ SECRETS = {
     "bob": "bob-has-sixteen-or-more-too",
     "carol": "carol-has-sixteen-or-more",
     "dora": "dora-has-sixteen-or-more",
+    "erin": "erin-has-sixteen-or-more",
 }
 # the drop, for hours, recorded now and then
 HOURS = {**DROP, "record": {"every": 1_000_000, "channels": ["pose"]}}
@@ -377,6 +378,30 @@ def test_a_key_has_so_many_unfinished_runs(carol):
     answer = batch_of(carol, *[0.1] * 21)
     refusal(answer, 429, "quota_exceeded")
     assert quota_of(answer) == ("unfinished_runs", 21, 20)
+
+
+def test_what_is_retried_is_counted_as_what_is_new(guarded):
+    def cancelled(client, *durations, **more):
+        made = batch_of(client, *durations, max_parallel=1, **more)
+        here = made.json()["links"]["self"]
+        client.post(f"{here}:cancel")
+        wait_for(lambda: client.get(here).json()["finished_at"], what="the end of the batch")
+        return here
+
+    with client_of(guarded, SECRETS["erin"]) as erin:
+        short, long = cancelled(erin, *[500] * 14), cancelled(erin, *[20_000] * 3)
+        answer = erin.post(f"{long}:retry-failed")
+        refusal(answer, 429, "quota_exceeded")
+        assert quota_of(answer) == ("simulated_s", 127_000, 100_000)
+        answer = erin.post(f"{short}:retry-failed")
+        assert answer.status_code == 202
+        left = dict(re.findall(r'"(runs|simulated_s)";r=(\d+)', answer.headers["ratelimit"]))
+        assert left == {"runs": "9", "simulated_s": "26000"}
+        erin.post(f"{short}:cancel")
+        wait_for(lambda: erin.get(short).json()["finished_at"], what="the end of the batch")
+        answer = erin.post(f"{short}:retry-failed")
+        refusal(answer, 429, "quota_exceeded")
+        assert quota_of(answer) == ("runs", 45, 40)
 
 
 def test_a_key_stores_so_much_and_may_again_when_it_has_deleted(guarded, carol):

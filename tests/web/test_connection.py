@@ -214,3 +214,18 @@ def test_what_is_computed_may_take_longer_than_what_is_said(node: str) -> None:
       return delays;
     """
     assert on_a_session(node, body) == [8000, 65_000, 65_000]
+
+
+def test_a_page_that_is_hidden_leaves_no_frame_unacknowledged(node: str) -> None:
+    """It draws nothing from then on, and a server whose window is full would send nothing."""
+    body = """
+      for (const text of input) socket.show(text);
+      document.hidden = true;
+      session.stream.onVisibility();
+      return socket.sent.slice(-2);
+    """
+    frames = [frame(0, step) for step in (101, 102, 103, 104)]
+    ack, subscribe = on_a_session(node, body, frames)
+    assert ack == {"op": "ack", "sequence": 0}
+    assert subscribe["op"] == "subscribe"
+    assert "poses" not in subscribe["channels"]

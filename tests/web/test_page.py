@@ -260,6 +260,8 @@ def test_a_hidden_page_asks_for_no_poses(page: Any, shown: Shown) -> None:
     asked = "JSON.parse(said.filter((text) => text.includes('\"subscribe\"')).at(-1)).channels"
     page.evaluate(hide % "true" + changed)
     assert "poses" not in page.evaluate(asked)
+    # nobody else may collect what happens meanwhile
+    assert "events" in page.evaluate(asked)
     page.evaluate(hide % "false" + changed)
     assert "poses" in page.evaluate(asked)
 

@@ -100,6 +100,25 @@ def test_what_a_hidden_page_was_not_sent_is_there_when_somebody_looks(
     page.evaluate(HIDDEN, False)
     playwright_api.expect(slider(page, "near")).to_be_hidden()
     shown.wait(f"{known} > 5 * {few}")
+    playwright_api.expect(page.locator("#happenings")).to_contain_text("near axle broke")
+    assert shown.now()["state"] == "running"
+
+
+def test_what_happened_while_somebody_looked_back_is_there_at_the_live_edge(
+    page: Any, shown: Shown
+) -> None:
+    opened(page, shown, paused=False)
+    shown.wait("cardan.shown().time > 0.5")
+    page.get_by_role("button", name="Back 10 steps").click()
+    shown.wait("cardan.shown().mode === 'history'")
+    shown.post("resume")
+    shown.post("break_joint", joint="near axle")
+    begin = shown.rest()["time"]
+    shown.wait(f"cardan.shown().edge.time > {begin + 1}")
+    page.locator("#live").click()
+    playwright_api.expect(page.locator("#happenings")).to_contain_text("near axle broke")
+    known = f"cardan.series(0).times.filter((at) => {begin} < at && at < {begin + 1}).length"
+    shown.wait(f"{known} > 30")
     assert shown.now()["state"] == "running"
 
 
@@ -115,6 +134,20 @@ def test_a_target_that_is_refused_is_not_shown(page: Any, shown: Shown) -> None:
     speed.focus()
     speed.select_option("4")
     playwright_api.expect(speed).to_have_value("1")
+    page.evaluate("teacher.close()")
+
+
+def test_a_pose_that_is_refused_is_not_shown(page: Any, shown: Shown) -> None:
+    session = opened(page, shown)
+    page.locator("#pose-pane summary").click()
+    pose = page.get_by_role("slider", name="Pose of near axle")
+    playwright_api.expect(pose).to_be_enabled()
+    assert page.evaluate(TEACHER, session) == "result"
+    pose.focus()
+    page.keyboard.press("End")
+    playwright_api.expect(page.locator("#messages")).to_contain_text("Another viewer steers")
+    # the slider still has the focus
+    playwright_api.expect(pose).to_have_attribute("aria-valuetext", "0 rad")
     page.evaluate("teacher.close()")
 
 
@@ -134,3 +167,17 @@ def test_a_fork_shows_the_targets_it_has_and_is_pulled_by_no_hand(page: Any, sho
     assert shown.rest("/state")["grab"] is None
     page.reload()
     playwright_api.expect(slider(page, "near")).to_have_value("1.5")
+
+
+def test_a_fork_keeps_its_targets_though_the_run_before_has_ended(tab: Any, server: str) -> None:
+    """The browser tells the console of the run that is asked for and is gone."""
+    tab.set_viewport_size(SMALL)
+    shown = Shown(tab, server)
+    session = opened(tab, shown)
+    shown.post("set_motor", joint="near axle", target=1.5)
+    sessions = f"{server}/v1/sessions"
+    fork = httpx.post(f"{sessions}/{session}:fork", json={}, timeout=60).json()["id"]
+    httpx.delete(f"{sessions}/{session}", timeout=60).raise_for_status()
+    tab.goto(f"{server}/#session={fork}")
+    playwright_api.expect(slider(tab, "near")).to_have_value("1.5")
+    playwright_api.expect(slider(tab, "far")).to_have_value("1")

@@ -44,6 +44,6 @@ def test_a_download_that_takes_too_long_leaves_nothing(tmp_path, monkeypatch):
     downloads = Downloads(pool.folder, pool, 10_000, 10_000)
     for _ in range(2):
         with pytest.raises(ServiceError, match="no answer"):
-            downloads.file(result, FORMATS["csv"], "bodies", Slice())
+            downloads.opened(result, FORMATS["csv"], "bodies", Slice())
     assert pool.left == [[1000], [1000]]
     assert list(pool.folder.iterdir()) == []

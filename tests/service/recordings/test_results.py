@@ -85,8 +85,23 @@ def test_what_is_discarded_is_gone(results):
     assert results.folder(other).exists()
 
 
+def test_what_another_service_removes_at_once_is_gone_too(bucket_results, monkeypatch):
+    """S3 says nothing of an object that is not there, other stores do."""
+    results = bucket_results()
+    store = results._obstore
+    delete = store.delete
+
+    def late(bucket, path):
+        delete(bucket, path)
+        raise store.exceptions.NotFoundError(path)
+
+    monkeypatch.setattr(store, "delete", late)
+    results.discard(written(results, "sim_a-1"))
+    assert results.size("sim_a-1") == 0
+
+
 def test_a_sweep_leaves_what_rows_refer_to(results):
-    kept, orphan = written(results, "sim_a-1"), written(results, "sim_b-2")
+    kept, orphan = written(results, "sim_a-1"), written(results, "sim_b-2-17")
     removed = results.sweep(frozenset({kept}))
     assert orphan in removed
     assert kept not in removed

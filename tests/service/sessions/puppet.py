@@ -89,12 +89,12 @@ async def playing(puppet: Puppet, session: LiveSession) -> AsyncIterator[None]:
         puppet.close()
 
 
-def session_in(path: Path, puppet: Puppet) -> LiveSession:
+def session_in(path: Path, puppet: Puppet, policy: Policy = POLICY) -> LiveSession:
     """A session that has not begun."""
     folder, about = SessionFolder(path), About("ses_1", "puppet", 0.0)
     folder.create("{}")
     folder.write_about(about)
-    return LiveSession(folder, about, POLICY, puppet.start)
+    return LiveSession(folder, about, policy, puppet.start)
 
 
 def viewer_of(session: LiveSession, client_id: str) -> Viewer:

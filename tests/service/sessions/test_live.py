@@ -145,6 +145,23 @@ def test_set_motor_turns_the_joint(service: Service, session: str):
         assert event["applied_step"] == 0
 
 
+def test_the_state_has_the_targets_that_were_commanded(service: Service, session: str):
+    def targets(name: str) -> Any:
+        return service.http.get(f"/sessions/{name}/state").json()["motor_targets"]
+
+    assert targets(session) == []
+    with service.watch(session) as viewer:
+        viewer.do("set_motor", joint="pivot", target=2.0)
+        viewer.do("step", n=5)
+    commanded = [{"joint": "pivot", "axis": 0, "target": 2.0}]
+    assert targets(session) == commanded
+    fork = service.http.post(f"/sessions/{session}:fork", json={}).json()["id"]
+    service.http.post(f"/sessions/{session}:reset").raise_for_status()
+    assert targets(session) == []
+    assert targets(fork) == commanded
+    service.http.delete(f"/sessions/{fork}")
+
+
 def test_grab_moves_a_body_and_ends_with_the_viewer(service: Service, session: str):
     with service.watch(session) as viewer:
         viewer.subscribe()
@@ -161,6 +178,43 @@ def test_grab_moves_a_body_and_ends_with_the_viewer(service: Service, session: s
         viewer.subscribe()
         frame = viewer.frame(lambda f: position(f, BOX)[2] < 0.15)
         assert BlockTag.GRAB not in frame.blocks
+
+
+def test_nobody_has_hold_of_a_body_in_a_state_that_is_restored_or_forked(
+    service: Service, session: str
+):
+    def post(name: str, call: str, **body: Any) -> Any:
+        answer = service.http.post(f"/sessions/{name}{call}", json=body)
+        answer.raise_for_status()
+        return answer.json()
+
+    def grabbed(name: str) -> Any:
+        return service.http.get(f"/sessions/{name}/state").json()["grab"]
+
+    with service.watch(session) as viewer:
+        viewer.do("grab", body="box", point=[0.0, 0.0, 0.15])
+        viewer.do("grab_move", target=[0.0, 0.0, 1.0])
+        viewer.do("step", n=500)
+        kept = post(session, ":snapshot")["id"]
+        fork = post(session, ":fork")["id"]
+        assert grabbed(fork) is None
+        assert grabbed(session) is not None
+        past = post(session, ":fork", step=400)["id"]
+        # whoever was there at this step, time does not pass before it is let go
+        viewer.do("release")
+        post(session, ":restore", snapshot=kept)
+        assert grabbed(session) is None
+    # a program has no hand that could leave: what it holds belongs to the state
+    post(session, "/commands", op="grab", body="box", point=[0.0, 0.0, 0.15])
+    kept = post(session, ":snapshot")["id"]
+    post(session, "/commands", op="release")
+    post(session, ":restore", snapshot=kept)
+    assert grabbed(session) is not None
+    for name in (fork, past):
+        post(name, ":step", n=1500)
+        height = service.http.get(f"/sessions/{name}/state").json()["poses"][BOX][2]
+        assert height == pytest.approx(0.1, abs=0.01)
+        service.http.delete(f"/sessions/{name}")
 
 
 def test_a_body_vanishes_and_appears_again(service: Service, session: str):

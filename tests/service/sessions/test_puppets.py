@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ from cardan.service.sessions.messages import (
     Result,
     Start,
 )
-from tests.service.sessions.conftest import bouncing
+from cardan.service.sessions.supervisor import Watch
+from tests.service.sessions.conftest import SCENE, bouncing
 from tests.service.sessions.puppet import POLICY, Puppet, playing, session_in, viewer_of
 
 GRAB = {"body": "box", "point": [0, 0, 0]}
@@ -125,6 +127,32 @@ def test_a_viewer_that_left_before_its_grab_was_answered_holds_nothing(tmp_path:
     played(tmp_path, part)
 
 
+def test_whoever_was_pulled_away_a_body_neither_moves_nor_releases_that_of_another(
+    tmp_path: Path,
+):
+    """It still drags, and lets go at last, while the other one pulls."""
+
+    async def part(session: LiveSession, puppet: Puppet) -> None:
+        one, other = viewer_of(session, "one"), viewer_of(session, "other")
+        first = session.submit("grab", GRAB, viewer=one)
+        await puppet.answer("grab")
+        await first
+        second = session.submit("grab", GRAB, viewer=other)
+        # already while the other one's is on its way
+        move = {"target": [0, 0, 1]}
+        assert (await session.submit("grab_move", move, viewer=one)).problem is None
+        await puppet.answer("grab")
+        await second
+        assert (await session.submit("release", {}, viewer=one)).problem is None
+        # the hand of the other, and programs, which have none
+        for viewer, op in ((other, "grab_move"), (None, "grab_move"), (other, "release")):
+            answer = session.submit(op, move if op == "grab_move" else {}, viewer=viewer)
+            await puppet.answer(op)
+            await answer
+
+    played(tmp_path, part)
+
+
 def test_who_had_hold_of_a_body_when_the_service_stopped_has_let_go(tmp_path: Path):
     async def play() -> None:
         puppet = Puppet()
@@ -157,6 +185,25 @@ def test_a_worker_that_is_not_understood_is_replaced(tmp_path: Path):
         assert session.restarts == 1
 
     played(tmp_path, part)
+
+
+def test_a_worker_that_takes_nothing_any_more_is_replaced(tmp_path: Path):
+    """What is on its way to it has more bytes than its socket holds."""
+
+    async def play() -> None:
+        puppet = Puppet()
+        policy = replace(POLICY, watch=Watch(silence=0.2, grace=0.01))
+        session = session_in(tmp_path / "session", puppet, policy)
+        async with playing(puppet, session):
+            await asyncio.gather(session.start(), puppet.begin())
+            restored = session.submit("restore", {}, body=bytes(2**22))
+            while len(puppet.channels) == 1:
+                await asyncio.sleep(0.001)
+            await puppet.begin()
+            await puppet.answer("restore")
+            assert (await restored).problem is None
+
+    asyncio.run(play())
 
 
 def test_a_session_is_in_use_as_long_as_it_does_what_it_was_told(tmp_path: Path):
@@ -241,3 +288,30 @@ def test_steps_that_are_asked_for_as_the_run_ends_are_answered():
     assert (first.number, first.value) == (1, {"steps_done": 10})
     assert (second.number, second.step) == (2, 10)
     assert second.value == {"steps_done": 0, "interrupted": "finished"}
+
+
+@pytest.mark.parametrize(
+    ("op", "arguments"), [("reset", {"q": {"nothing": 0.1}, "qd": {}}), ("restore", {})]
+)
+def test_a_way_back_that_is_refused_changes_nothing(op: str, arguments: dict[str, object]):
+    """Neither a run that has failed nor steps that are under way."""
+    failed = LiveRun(json.dumps(SCENE), PlaybackState(), None)
+    huge = {"body": "rod", "linear": [1e50] * 3, "angular": [1e50] * 3}
+    failed.apply(1, "set_velocity", huge, b"")
+    stepping = LiveRun(json.dumps(SCENE), PlaybackState(), None)
+    for run in (failed, stepping):
+        run.apply(2, "step", {"n": 5, "sample_every": None}, b"")
+    failed.work(0.0)
+    before = failed.failure()
+    assert before is not None
+    answered = len(failed.answers)
+    for run in (failed, stepping):
+        with pytest.raises(ServiceError):
+            run.apply(3, op, arguments, b"no snapshot")
+        assert run.epoch == 0
+    assert (failed.phase, failed.failure()) == ("failed", before)
+    assert len(failed.answers) == answered
+    assert not stepping.answers
+    while stepping.busy:
+        stepping.work(0.0)
+    assert [answer.value for answer in stepping.answers] == [{"steps_done": 5}]

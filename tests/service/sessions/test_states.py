@@ -116,6 +116,15 @@ def test_closing_is_final():
     assert m.refusal(session, "pause") is not None
 
 
+def test_workers_lost_at_earlier_steps_of_later_epochs_were_not_lost_at_one_step():
+    patient = m.Session(max_restarts=50)
+    events: list[m.Event] = []
+    for epoch in range(9):
+        events += [reported(Phase.RUNNING, epoch=epoch), m.WorkerDied("killed", 90 - epoch)]
+    session, _ = play(m.StartRequested(), *events, session=patient)
+    assert session.phase is Phase.RECOVERING
+
+
 def test_workers_lost_at_one_step_fail_the_session_sooner_than_others():
     session = m.Session(max_restarts=5)
     session, _ = play(*RUNNING, session=session)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import orjson
@@ -396,6 +397,24 @@ def told_steps(data: bytes | None) -> list[int]:
     assert data is not None
     blocks = decode_frame(data).blocks
     return blocks[BlockTag.EVENTS]["step"].tolist() if BlockTag.EVENTS in blocks else []
+
+
+def test_history_keeps_events_of_frames_that_are_replaced_or_left_out():
+    history = History(10**6)
+    for sequence, step, events in ((1, 0, []), (2, 10, [4, 9]), (3, 10, []), (4, 10, [10])):
+        history.add(replace_step(with_events(sequence, events), step))
+    for sequence in range(5, 9):
+        history.add(replace_step(with_events(sequence, [sequence]), 10 * sequence))
+    kept = history.between(None, None)
+    assert [told_steps(one.encode()) for one in kept] == [[], [4, 9, 10], [5], [6], [7], [8]]
+    assert [told_steps(one.encode()) for one in history.between(None, None, 3)] == [
+        [],
+        [4, 9, 10, 5, 6],
+    ]
+
+
+def replace_step(shared: SharedFrame, step: int) -> SharedFrame:
+    return SharedFrame(replace(shared.header, step=step), shared.blocks)
 
 
 def test_contact_events_of_lost_frames_come_with_the_next_one(time: Time):

@@ -13,11 +13,13 @@ from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
 from cardan.service.recordings.results import FolderResults
 from cardan.service.simulations import messages as m
+from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.checkpoints import Checkpoints
 from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.states import TERMINAL, RunEvent
 from tests.service.real_server import wait_for
+from tests.service.simulations.conftest import SCENE
 
 
 class Worker:
@@ -206,3 +208,35 @@ def test_a_run_that_is_cancelled_while_it_stores_keeps_its_recording(desk, queue
         row = end_of(desk, run)
     assert (row["state"], row["result"]) == ("cancelled", f"{run}-1")
     assert results.names() == {row["result"]}
+
+
+class Sharing(Worker):
+    """Computes a run with three others, then alone; each word is a tenth of a second."""
+
+    now = 0.0
+    alone = 0
+
+    def send(self, message):
+        if isinstance(message, m.RunOrder):
+            beside = [m.Started(0, 10), m.Progress(0, 1, 1.0, 4), *[None] * 35]
+            self.said += [*beside, m.Progress(0, 1, 1.0), *[None] * self.alone]
+            self.said += [m.Done(0, RunEvent.SUCCEEDED, 10, summary={"a": 1}), m.Finished(0.1)]
+        elif isinstance(message, m.StopRun):
+            error = {"code": "timed_out", "message": "m"}
+            self.said.clear()
+            self.said += [m.Done(0, RunEvent(message.why), 5, error=error), m.Finished(0.1)]
+
+    def hear(self, seconds):
+        Sharing.now += 0.1
+        return super().hear(seconds)
+
+
+@pytest.mark.parametrize(("alone", "state"), [(8, "succeeded"), (12, "timed_out")])
+def test_the_time_of_a_run_is_not_that_of_its_neighbours(
+    desk, queue, results, monkeypatch, alone, state
+):
+    monkeypatch.setattr("cardan.service.clock.monotonic", lambda: Sharing.now)
+    monkeypatch.setattr(Sharing, "alone", alone)
+    run = desk.admission.simulation(SCENE, NewRun({}, 10, timeout_s=1.0))
+    with one_slot(queue, results, kind=Sharing):
+        assert end_of(desk, run)["state"] == state

@@ -120,7 +120,7 @@ def test_workers_and_requests_get_into_nobodys_way(desk):
         while not stopped.is_set():
             queue.recover(everything=False)
             queue.cancel_batch(batches[0], "enough")
-            queue.retry_failed(batches[0])
+            queue.retry_failed(batches[0], desk.admission.reserve_capacity)
 
     def follow(batch):
         seen: list[int] = []

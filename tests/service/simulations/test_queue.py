@@ -265,14 +265,14 @@ def test_a_cancelled_batch_starts_nothing_and_can_be_retried(desk):
     assert desk.states(batch) == ["cancelling", "cancelled", "cancelled"]
     assert desk.catalog.batch_progress(desk.catalog.batch(batch))["status"] == "cancelling"
     desk.queue.finish(claim, WON)
-    assert desk.queue.retry_failed(batch) == []
+    assert desk.queue.retry_failed(batch, desk.admission.reserve_capacity) == []
     assert desk.states(batch) == ["succeeded", "queued", "queued"]
     again = desk.catalog.runs_of(batch)[1]["id"]
     told = [event["data"]["status"] for event in desk.catalog.events(again)]
     assert told == ["queued", "cancelled", "queued"]
     assert desk.changed.count(again) == 2
     assert desk.queue.claim("me").attempt == 1
-    assert desk.queue.retry_failed("batch_unknown") is None
+    assert desk.queue.retry_failed("batch_unknown", desk.admission.reserve_capacity) is None
 
 
 def test_a_batch_that_has_ended_is_not_cancelled(desk):
@@ -287,9 +287,21 @@ def test_a_retried_run_gives_its_old_result_away(desk):
     batch = desk.batch(1)
     failed = Outcome(RunEvent.FAILED, error={"code": "c"}, result="old-1")
     desk.queue.finish(desk.queue.claim("me"), failed)
-    assert desk.queue.retry_failed(batch) == ["old-1"]
+    assert desk.queue.retry_failed(batch, desk.admission.reserve_capacity) == ["old-1"]
     assert desk.queue.referenced_results() == frozenset()
     assert desk.queue.claim("me").attempt == 2
+
+
+def test_capacity_is_reserved_when_retried(desk):
+    batch = desk.batch(2)
+    desk.queue.cancel_batch(batch, "enough")
+    full = desk.batch(49)
+    with pytest.raises(QueueFullError, match="49 runs wait"):
+        desk.queue.retry_failed(batch, desk.admission.reserve_capacity)
+    assert desk.states(batch) == ["cancelled"] * 2
+    assert desk.catalog.batch_progress(desk.catalog.batch(batch))["stop_reason"] == "enough"
+    # nothing to do again takes no room
+    assert desk.queue.retry_failed(full, desk.admission.reserve_capacity) == []
 
 
 def test_capacity_is_reserved_when_admitted(desk):

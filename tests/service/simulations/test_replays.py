@@ -48,8 +48,30 @@ def recordings(services):
 
 def test_a_recording_is_kept_when_nobody_waits_for_it_any_more(services, asked):
     services.dispatcher.replays.next().answer(Worker("same"), 60.0)
-    assert services.catalog.run(asked)["result"] == f"{asked}-1"
-    assert recordings(services) == [f"{asked}-1"]
+    made = services.catalog.run(asked)["result"]
+    assert made.startswith(f"{asked}-1-")
+    assert recordings(services) == [made]
+
+
+def test_a_recording_that_is_made_again_while_an_old_one_is_removed_stays(services, asked):
+    services.dispatcher.replays.next().answer(Worker("same"), 60.0)
+    old = services.catalog.run(asked)["result"]
+    # beyond the bytes that are kept: no row refers to it any more, and then it is removed
+    assert services.queue.forget_result(asked, old)
+    with pytest.raises(TimeoutError):
+        services.replayed(services.catalog.run(asked), 0.0)
+    services.dispatcher.replays.next().answer(Worker("same"), 60.0)
+    services.discard_result(old)
+    assert recordings(services) == [services.catalog.run(asked)["result"]]
+
+
+def test_a_recording_that_another_service_has_made_is_that_of_the_run(services, asked):
+    replay = services.dispatcher.replays.next()
+    assert services.queue.adopt_result(asked, f"{asked}-1-7")
+    replay.answer(Worker("same"), 60.0)
+    assert replay.future.result(0.0) is None
+    assert recordings(services) == []
+    assert services.catalog.run(asked)["result"] == f"{asked}-1-7"
 
 
 def test_who_waits_is_told_of_another_motion_which_leaves_nothing(services, asked):

@@ -176,3 +176,16 @@ def test_a_group_that_was_stopped_says_nothing_about_the_next():
     touching = Together(falling(0.2), Limits())
     assert touching.run(items(W), lambda _step: False) == [None] * W
     assert touching.run(items(W), lambda _step: False) == []
+
+
+@pytest.mark.parametrize(("height", "alone"), [(1.0, False), (0.2, True)])
+def test_progress_says_how_many_runs_share_the_time(monkeypatch, height, alone):
+    monkeypatch.setattr("cardan.service.simulations.execution.PROGRESS_SECONDS", 0.0)
+    desk, told = Desk(), []
+    desk.execution.work(m.RunOrder(falling(height), items(W)))
+    while not isinstance(message := desk.service.receive(1.0), m.Finished):
+        if isinstance(message, m.Progress) and message.number == 0:
+            told.append(message.together)
+    assert told[0] == W
+    assert told == sorted(told, reverse=True)
+    assert (told[-1] == 1) is alone
