@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from cardan.engine.build.placement import logarithm
 from cardan.engine.build.rotations import inverse, product, turn
 from cardan.engine.statics.fields import check_fields
-from cardan.engine.statics.slack import stretched_couplings
-from cardan.engine.statics.smooth import ENDINGS, SmoothModel
+from cardan.engine.statics.smooth import SmoothModel
+from cardan.engine.statics.smooth_scene import ENDINGS
+from cardan.engine.statics.stops import beyond_limits
 from cardan.engine.statics.tables import coordinates_of_joints
 from cardan.schemas import GivenScene, scene_of
 
@@ -77,8 +78,7 @@ def inverse_kinematics(
     scene = scene_of(scene)
     smooth = SmoothModel(scene, drives_hold=False)
     if q:
-        smooth.simulation.set_state(q)
-        smooth.q = smooth.simulation.state.tree_q.copy()
+        smooth.set_state(q)
     wanted = [read_target(smooth, target) for target in targets]
     if not wanted:
         raise ValueError("inverse kinematics needs at least one target")
@@ -96,14 +96,14 @@ def inverse_kinematics(
     coordinates, _, steps = best
     smooth.sample(coordinates, np.zeros(smooth.nv), np.zeros(smooth.nv))
     errors = search.errors_of_targets()
-    stretched = stretched_couplings(scene, smooth.simulation)
+    beyond = beyond_limits(scene, smooth.simulation)
     return Pose(
-        all(max(error) <= tolerance for error in errors) and not stretched,
+        all(max(error) <= tolerance for error in errors) and not beyond,
         coordinates_of_joints(smooth.simulation.scene, smooth.simulation),
         errors,
         steps,
         tried,
-        [*search.at_limits(coordinates), *stretched],
+        [*dict.fromkeys([*search.at_limits(coordinates), *beyond])],
     )
 
 

@@ -105,9 +105,7 @@ def linearize(
     """
     smooth = SmoothModel(scene_of(scene))
     if q or qd:
-        smooth.simulation.set_state(q, qd)
-        state = smooth.simulation.state
-        smooth.q, smooth.qd = state.tree_q.copy(), state.tree_qd.copy()
+        smooth.set_state(q, qd)
     return about(smooth, smooth.q, smooth.qd, inputs, outputs)
 
 
