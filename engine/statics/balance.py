@@ -18,6 +18,7 @@ from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.reactions import NAMES, Reactions
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_EQUATION, ROW_NORMAL
+from cardan.schemas.given import GivenInvalid
 
 Array = NDArray[np.float64]
 
@@ -208,10 +209,11 @@ def load_wrench(simulation: Simulation, load: Mapping[str, Any]) -> Array:
     check_fields("a load", load, ("acceleration", "forces"))
     if "acceleration" in load and load["acceleration"] is not None:
         wrench[:, 3:] += model.bodies.mass[:, None] * np.asarray(load["acceleration"], float)
-    for one in load.get("forces") or ():
+    for i, one in enumerate(load.get("forces") or ()):
         check_fields("a force of a load", one, ("body", "force", "torque", "point"))
         if one.get("body") not in simulation.body_names:
-            raise ValueError(f"there is no body '{one.get('body')}'")
+            message = f"there is no body '{one.get('body')}'"
+            raise GivenInvalid(("load", "forces", i, "body"), message)
         b = simulation.body_names.index(one["body"])
         force = np.asarray(one.get("force") or (0.0, 0.0, 0.0), float)
         wrench[b, 3:] += force
@@ -220,7 +222,7 @@ def load_wrench(simulation: Simulation, load: Mapping[str, Any]) -> Array:
             arm = np.asarray(one["point"], float) - state.p_WB[b]
             wrench[b, :3] += np.cross(arm, force)
     if not wrench[model.bodies.kind == DYNAMIC].any():
-        raise ValueError("the load acts on no body that can move")
+        raise GivenInvalid(("load",), "the load acts on no body that can move")
     return wrench
 
 

@@ -24,6 +24,7 @@ from cardan.engine.statics.smooth_scene import ENDINGS
 from cardan.engine.statics.stops import beyond_limits
 from cardan.engine.statics.tables import coordinates_of_joints
 from cardan.schemas import GivenScene, scene_of
+from cardan.schemas.given import GivenInvalid
 
 Array = NDArray[np.float64]
 
@@ -79,9 +80,9 @@ def inverse_kinematics(
     smooth = SmoothModel(scene, drives_hold=False)
     if q:
         smooth.set_state(q)
-    wanted = [read_target(smooth, target) for target in targets]
+    wanted = [read_target(smooth, target, i) for i, target in enumerate(targets)]
     if not wanted:
-        raise ValueError("inverse kinematics needs at least one target")
+        raise GivenInvalid(("targets",), "inverse kinematics needs at least one target")
     search = Search(smooth, wanted, tolerance)
     best, tried = search.run(smooth.q), 1
     rng = np.random.default_rng(0)
@@ -107,27 +108,31 @@ def inverse_kinematics(
     )
 
 
-def read_target(smooth: SmoothModel, given: Mapping[str, Any]) -> Target:
-    """A target from its description. Raises ValueError."""
+def read_target(smooth: SmoothModel, given: Mapping[str, Any], number: int) -> Target:
+    """Target `number` from its description. Raises ValueError."""
+    where = ("targets", number)
     check_fields("a target", given, ("body", "point", "position", "orientation"))
     names = smooth.simulation.body_names
     if given.get("body") not in names:
-        raise ValueError(f"there is no body '{given.get('body')}'")
+        raise GivenInvalid((*where, "body"), f"there is no body '{given.get('body')}'")
     b = names.index(given["body"])
     values: dict[str, Array | None] = {}
     for name, length in (("point", 3), ("position", 3), ("orientation", 4)):
         value = given.get(name)
         array = None if value is None else np.asarray(value, float)
         if array is not None and (array.shape != (length,) or not np.isfinite(array).all()):
-            raise ValueError(f"{name} of a target must be {length} finite numbers, not {value!r}")
+            message = f"{name} of a target must be {length} finite numbers, not {value!r}"
+            raise GivenInvalid((*where, name), message, value)
         values[name] = array
     position, orientation = values["position"], values["orientation"]
     if position is None and orientation is None:
-        raise ValueError(f"the target of body '{given['body']}' has no position or orientation")
+        message = f"the target of body '{given['body']}' has no position or orientation"
+        raise GivenInvalid(where, message)
     if orientation is not None:
         size = float(np.linalg.norm(orientation))
         if abs(size - 1.0) > QUATERNION_TOLERANCE:
-            raise ValueError(f"the quaternion of a target has length {size:.6g}; 1 is needed")
+            message = f"the quaternion of a target has length {size:.6g}; 1 is needed"
+            raise GivenInvalid((*where, "orientation"), message)
         orientation = orientation / size
     point = np.zeros(3) if values["point"] is None else values["point"]
     return Target(b, point - smooth.model.bodies.com_B[b], position, orientation)

@@ -131,7 +131,12 @@ def test_a_pose_beyond_the_cone_of_a_ball_is_not_found() -> None:
 def test_a_cylinder_that_is_driven_gives_way_to_the_hand() -> None:
     """A rigid drive of a distance is left out; the distance is then free."""
     scene = planar_arm()
-    cylinder: Document = {"name": "cylinder", "type": "distance", "parent": "world", "child": "lower"}
+    cylinder: Document = {
+        "name": "cylinder",
+        "type": "distance",
+        "parent": "world",
+        "child": "lower",
+    }
     cylinder |= {"anchor": [0, 1, 0], "anchor2": [1.5, 0, 0]}
     scene["joints"].append(cylinder | {"motor": {"type": "position", "target": 1.8}})
     found = inverse_kinematics(load_scene(scene), hand(1.2, 0.9))

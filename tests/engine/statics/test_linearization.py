@@ -285,7 +285,7 @@ def test_what_is_left_out_is_said() -> None:
     [
         ({"inputs": [{"joint": "pin"}]}, "has no motor with a target"),
         ({"outputs": [{"joint": "pins"}]}, "no joint 'pins'"),
-        ({"outputs": [{"joint": "pin", "coordinate": 1}]}, "has 1 coordinates"),
+        ({"outputs": [{"joint": "pin", "coordinate": 1}]}, "has 1 coordinate;"),
         ({"outputs": [{"body": "rod"}]}, "no body 'rod'"),
         ({"outputs": [{"joint": "pin", "quantity": "speed"}]}, "quantity must be one of"),
         ({"q": {"pins": 1.0}}, "no joint 'pins'"),
