@@ -8,6 +8,7 @@ A single state may be given as a vector; results then have no first axis. SI, ra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.tree import NODE_BALL, NODE_FREE, TreeWork
 from cardan.schemas import Fault, GivenScene, SceneInvalid, scene_of
+from cardan.schemas.checks.names import unknown_name
+from cardan.schemas.error import shown
 
 Array = NDArray[np.float64]
 
@@ -152,8 +155,7 @@ class Dynamics:
         orthonormal.
         """
         if joint not in self.joint_names:
-            message = f"There is no joint '{joint}'."
-            raise StatesInvalid([Fault(pointer="/joint", code="unknown_joint", message=message)])
+            raise StatesInvalid([unknown_name("joint", ["joint"], joint, list(self.joint_names))])
         number = self.joint_names.index(joint)
         parent, child = (self.body_names[k] if k < len(self.body_names) else None
                          for k in self._ends[number])  # fmt: skip
@@ -249,8 +251,7 @@ class Dynamics:
     def _place(self, body: str, point: Any) -> tuple[int, tuple[float, float, float]]:
         """Node of a body (-1: fixed) and a point relative to the node's origin."""
         if body not in self.body_names:
-            message = f"There is no body '{body}'."
-            raise StatesInvalid([Fault(pointer="/body", code="unknown_body", message=message)])
+            raise StatesInvalid([unknown_name("body", ["body"], body, list(self.body_names))])
         at = np.asarray(point, float)
         if at.shape != (3,) or not np.isfinite(at).all():
             message = "A point is three finite numbers."
@@ -295,8 +296,7 @@ class Dynamics:
         except (TypeError, ValueError):
             rows = np.zeros(0)
         if rows.ndim != 2 or rows.shape[1] != width:
-            message = f"{name} must be states of {width} numbers each, found {np.shape(rows)}."
-            faults.append(Fault(pointer=f"/{name}", code="wrong_shape", message=message))
+            faults.append(_wrong_shape(name, given, width))
             return np.zeros((1, width))
         for s, k in np.argwhere(~np.isfinite(rows))[:10]:
             message = f"{name} must be finite."
@@ -314,3 +314,16 @@ class Dynamics:
                 )
                 faults.append(Fault(pointer=f"/q/{s}/{k}", code="not_normalised", message=message))
             q[:, k : k + 4] /= np.where(length > 0.0, length, 1.0)[:, None]
+
+
+def _wrong_shape(name: str, given: Any, width: int) -> Fault:
+    """The fault of what is no states of so many numbers: of the first row that has others."""
+    numbers = "1 number" if width == 1 else f"{width} numbers"
+    pointer, found = f"/{name}", shown(given.tolist() if isinstance(given, np.ndarray) else given)
+    if isinstance(given, Sequence | np.ndarray) and np.ndim(given[0] if len(given) else 0) == 1:
+        wrong = next((s for s, row in enumerate(given) if np.shape(row) != (width,)), 0)
+        pointer, found = f"/{name}/{wrong}", len(given[wrong])
+        message = f"A state has {numbers} of {name}; this has {found}."
+    else:
+        message = f"{name} must be states of {numbers} each; found {found}."
+    return Fault(pointer=pointer, code="wrong_shape", message=message, got=found)

@@ -38,6 +38,7 @@ class ForceTorque(SensorBase):
     """All that a joint hands on to its child, at the anchor: `fx fy fz` and `tx ty tz`.
 
     Besides the reaction these are the forces of its motor, stops, springs, friction and damping.
+    Not a number while its bodies sleep.
     """
 
     type: Literal["force_torque"]
@@ -48,7 +49,10 @@ class ForceTorque(SensorBase):
 
 
 class ContactForce(SensorBase):
-    """Sum of the contact forces on a body, `fx fy fz`, with their torque about its origin."""
+    """Sum of the contact forces on a body, `fx fy fz`, with their torque about its origin.
+
+    Those of bodies that sleep are as when they fell asleep.
+    """
 
     type: Literal["contact_force"]
     body: Name

@@ -127,7 +127,8 @@ class LoadMargin(Base):
     factor: Finite | None
     """The largest multiple; none: any."""
     gives_way: str | None
-    """`tipping`, `sliding`, joints whose drives, stops or friction give way; none: nothing does."""
+    """`tipping`, `sliding`, joints whose drives, stops or friction give way, `free to move` where
+    nothing holds against the load; none: nothing does."""
     opens: list[Index]
     """Contacts that open."""
     slides: list[Index]
@@ -273,7 +274,7 @@ class LinearizationAnswer(Base):
     D: Matrix
     """One row for each output."""
     x0: list[Finite]
-    """The state."""
+    """The state; velocities of free bodies are those of their centres of mass in W."""
     u0: list[Finite]
     """Inputs at the state."""
     y0: list[Finite]
@@ -285,7 +286,7 @@ class LinearizationAnswer(Base):
     modes: list[ModeInfo]
     """From the slowest to the fastest."""
     left_out: list[str]
-    """What the model leaves out: contacts, stops, dry friction."""
+    """What the model leaves out: contacts, stops, dry friction, motions from outside."""
 
 
 class FrameTarget(Base):

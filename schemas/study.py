@@ -192,7 +192,8 @@ class StudyBest(Base):
     """Values of the variables by JSON Pointer."""
     deviations: dict[str, Finite] | None = None
     """Standard deviations of fitted values by JSON Pointer, from the scatter of the measurements
-    about the fit; null: not a fit by least squares, not ended, or not determined by the data."""
+    about the fit, of those that ended inside of their ranges; null: not a fit by least squares, not
+    ended, or not determined by the data."""
     objective: Finite
     """Value of the objective."""
     constraints: list[Finite] = Field(default_factory=list)

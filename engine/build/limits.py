@@ -50,6 +50,7 @@ from cardan.engine.world.model import (
     DISTANCE,
     DYNAMIC,
     ELLIPSOID,
+    FORCE_SPRING,
     KINEMATIC,
     MESH,
     PLANE,
@@ -123,9 +124,14 @@ def bounds(shapes: Shapes) -> tuple[Array, Array]:
 
 def lengths_of_points(model: Model, p_WB: Array) -> Array:
     """(n,) m: lengths of dynamic bodies without shapes; see `point_lengths`."""
-    bodies, joints = model.bodies, model.joints
-    ends = ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B))
-    return point_lengths(bodies.kind, bodies.mass, bodies.inertia_B, ends, p_WB)
+    bodies, joints, forces = model.bodies, model.joints, model.forces
+    of_joints = ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B))
+    k = forces.kind == FORCE_SPRING
+    of_springs = (
+        (forces.body_a[k], forces.anchor_A[k]),
+        (forces.body_b[k], forces.anchor_B[k]),
+    )
+    return point_lengths(bodies.kind, bodies.mass, bodies.inertia_B, of_joints, of_springs, p_WB)
 
 
 @memoised
@@ -134,12 +140,14 @@ def point_lengths(
     mass: Array,
     inertia_B: Array,
     ends: tuple[tuple[NDArray[np.int64], Array], ...],
+    ends_of_springs: tuple[tuple[NDArray[np.int64], Array], ...],
     p_WB: Array,
 ) -> Array:
     """(n,) m: lengths of dynamic bodies without shapes.
 
     The largest of: the longest edge of a box of equal inertia, the distance from the centre of mass
-    to the farthest anchor, and a share of the whole scene.
+    to the farthest anchor, and a share of the whole scene: of what has mass, of bodies it is tied
+    to, and of anchors in W. Where W has its origin makes no difference.
     """
     length = np.zeros(len(kind))
     moving = kind == DYNAMIC
@@ -148,7 +156,14 @@ def point_lengths(
     length[moving] = np.sqrt(np.maximum(square, 0.0))
     for body, anchor in ends:
         np.maximum.at(length, body, np.linalg.norm(anchor, axis=1))
-    scene = np.linalg.norm(np.ptp(p_WB, axis=0)) if len(p_WB) else 0.0
+    world, counts = len(kind) - 1, mass > 0.0
+    anchors = []
+    for body, anchor in (*ends, *ends_of_springs):
+        counts[body] = True
+        anchors.append(anchor[body == world])
+    counts[world] = False
+    points = np.concatenate([p_WB[counts], *anchors])
+    scene = np.linalg.norm(np.ptp(points, axis=0)) if len(points) else 0.0
     return np.maximum(length, POINT_SHARE * scene)
 
 

@@ -25,6 +25,7 @@ from cardan.engine.world.model import Model
 from cardan.engine.world.report import Report
 from cardan.engine.world.state import LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
+from cardan.schemas.given import GivenInvalid
 
 Array = NDArray[np.float64]
 # a vector of all coordinates, or values by the names of joints
@@ -123,7 +124,7 @@ class States:
         if refusals:
             for array, kept in zip(self._motion_arrays(), before, strict=True):
                 array[...] = kept
-            raise ValueError(refusals[0])
+            raise GivenInvalid(() if q is None else ("q",), refusals[0])
         self._forget_the_past()
         now, momentum_now = self._books()
         self.state.ledger[LEDGER_WORK_IN] += now - energy
@@ -199,9 +200,11 @@ class States:
         for name, values in given.items():
             j, numbers = self._named(name, values, "qd")
             if j not in self.placement.nodes:
-                raise ValueError(
+                raise GivenInvalid(
+                    ("qd", name),
                     f"joint '{name}' closes a loop or holds a moving body: its velocity follows "
-                    "from those of the others"
+                    "from those of the others",
+                    values,
                 )
             self.placement.put_velocity(found, q, j, numbers)
         return found
@@ -209,12 +212,16 @@ class States:
     def _named(self, name: str, values: Any, what: str) -> tuple[int, Array]:
         """Number of a joint and its values. Raises ValueError."""
         if name not in self._joint_index:
-            raise ValueError(f"there is no joint '{name}'")
+            raise GivenInvalid((what, name), f"there is no joint '{name}'")
         j = self._joint_index[name]
         count = int(n_coordinates(int(self.model.joints.kind[j])))
         if count == 0:
-            raise ValueError(f"joint '{name}' is rigid: it has no coordinates")
-        return j, _vector(values, count, f"{what} of joint '{name}'")
+            message = f"joint '{name}' is rigid: it has no coordinates"
+            raise GivenInvalid((what, name), message, values)
+        try:
+            return j, _vector(values, count, f"{what} of joint '{name}'")
+        except ValueError as error:
+            raise GivenInvalid((what, name), str(error), values) from error
 
     # ------------------------------------------------------------------ writing
 
@@ -272,5 +279,6 @@ def _vector(given: Any, length: int, what: str) -> Array:
     except (TypeError, ValueError):
         found = np.zeros(0)
     if found.shape != (length,) or not np.isfinite(found).all():
-        raise ValueError(f"{what} must be {length} finite numbers, not {given!r}")
+        numbers = "1 finite number" if length == 1 else f"{length} finite numbers"
+        raise ValueError(f"{what} must be {numbers}, not {given!r}")
     return found

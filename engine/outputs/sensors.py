@@ -191,6 +191,24 @@ class _Step:
         force_B = rotation_matrix(self._middle(body)).T @ force_W
         return np.concatenate([to_sensor @ force_B, to_sensor @ self._turned(body) / self.h])
 
+    def _resting(self, body: int, other: int, awake: set[tuple[int, int]]) -> tuple[Array, Array]:
+        """What contacts of sleeping bodies carry, which have no rows: as when they fell asleep.
+
+        awake: pairs that had rows, and fell asleep after the step
+        """
+        s, force, torque = self.simulation, np.zeros(3), np.zeros(3)
+        cache, shapes = s.state.resting, s.model.shapes
+        origin = self.poses[body, :3]
+        for i in range(int(cache.count[0])):
+            a, b = (int(shapes.body[k]) for k in divmod(int(cache.key[i]), len(shapes.kind)))
+            if body not in (a, b) or (other >= 0 and other not in (a, b)) or (a, b) in awake:
+                continue
+            sign = (-1.0 if a == body else 1.0) / self.h
+            push = sign * cache.impulse_W[i]
+            force += push
+            torque += np.cross(cache.point_W[i] - origin, push) + sign * cache.moment_W[i]
+        return force, torque
+
     def _in_axes(self, force: Array, torque: Array, axes: str, body: int) -> Array:
         """Force and torque of W in W, or in the axes of a body in the middle of the step."""
         if axes == "world" or body >= len(self.poses):
@@ -202,6 +220,8 @@ class _Step:
         """The reaction as in tables, and what drives, friction and dampers give."""
         s, work = self.simulation, self.simulation.work
         joints, j = s.model.joints, s._joint_index[sensor.joint]
+        if (s.state.asleep_with[[joints.body_a[j], joints.body_b[j]]] >= 0).any():
+            return np.full(6, math.nan)
         reaction, _ = joint_forces(s.world, s._handle)
         force, torque = reaction[j, :3].copy(), reaction[j, 3:].copy()
         rows = work.rows
@@ -221,16 +241,20 @@ class _Step:
         body = s._body_index[sensor.body]
         other = -1 if sensor.other is None else s._body_index[sensor.other]
         force, torque = np.zeros(3), np.zeros(3)
+        awake: set[tuple[int, int]] = set()
         for i in range(int(rows.count[0])):
             if i < rows.count[1] and rows.normal_row[i] < 0:
                 continue
             ends = (int(rows.body_a[i]), int(rows.body_b[i]))
             if body not in ends or (other >= 0 and other not in ends):
                 continue
+            awake.add(ends)
             J = rows.J_a[i] if ends[0] == body else rows.J_b[i]
             force += part.lam[i] / self.h * J[3:]
             torque += part.lam[i] / self.h * J[:3]
         # J is about the centre of mass
         arm = turn(self._middle(body), s.model.bodies.com_B[body])
         torque += np.cross(arm, force)
+        rest_force, rest_torque = self._resting(body, other, awake)
+        force, torque = force + rest_force, torque + rest_torque
         return self._in_axes(force, torque, sensor.axes, body)

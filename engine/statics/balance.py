@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from cardan.engine.simulation import Simulation
 from cardan.engine.statics.cones import Cone, Program, minimise
@@ -16,6 +18,7 @@ from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.reactions import NAMES, Reactions
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_EQUATION, ROW_NORMAL
+from cardan.schemas.given import GivenInvalid
 
 Array = NDArray[np.float64]
 
@@ -34,10 +37,53 @@ class Margin:
     """How much of a load a scene carries, and how it gives way beyond."""
 
     factor: float | None  # -   largest multiple of the load; None: any
-    gives_way: str | None  # tipping, sliding, tipping and sliding, drive, stop, ...; None: never
+    gives_way: str | None  # tipping, sliding, free to move, drive, stop, ...; None: never
     opens: list[int] = field(default_factory=list)  # contacts that open beyond it
     slides: list[int] = field(default_factory=list)
     joints: list[str] = field(default_factory=list)  # whose drives, stops or friction give way
+
+
+class Island(NamedTuple):
+    """Bodies that share unknown forces, and those forces; other bodies have no part in them."""
+
+    bodies: NDArray[np.int64]  # places in `Reactions.bodies`
+    unknowns: NDArray[np.int64]
+    program: Program  # in units of what acts on these bodies
+    scale: float  # that, in units of all forces
+
+
+def islands(reactions: Reactions) -> list[Island]:
+    """The scene in parts that are in balance each for itself: what is light is no rounding."""
+    program = reactions.program
+    n_bodies, n = len(reactions.bodies), program.A.shape[1]
+    acts = np.abs(program.A).reshape(n_bodies, 6, n).max(axis=1, initial=0.0) > 0.0
+    body, unknown = np.nonzero(acts)
+    links = coo_array(
+        (np.ones(len(body)), (body, n_bodies + unknown)), shape=(n_bodies + n, n_bodies + n)
+    )
+    _, label = connected_components(links, directed=False)
+    return [_island(reactions, label, part) for part in np.unique(label[:n_bodies])]
+
+
+def _island(reactions: Reactions, label: NDArray[np.int32], part: int) -> Island:
+    program, n_bodies = reactions.program, len(reactions.bodies)
+    bodies = np.flatnonzero(label[:n_bodies] == part)
+    unknowns = np.flatnonzero(label[n_bodies:] == part)
+    scale = float(reactions.sizes[bodies].sum()) or 1.0
+    place = {int(k): i for i, k in enumerate(unknowns)}
+    cones = [
+        Cone(
+            place[cone.normal] if cone.normal >= 0 else -1,
+            tuple(place[k] for k in cone.tangents),
+            cone.mu if cone.normal >= 0 else cone.mu / scale,
+        )
+        for cone in program.cones
+        if cone.tangents[0] in place
+    ]
+    rows = (6 * bodies[:, None] + np.arange(6)).ravel()
+    lo, hi = program.lo[unknowns] / scale, program.hi[unknowns] / scale
+    A, b = program.A[np.ix_(rows, unknowns)], program.b[rows] / scale
+    return Island(bodies, unknowns, Program(A, b, lo, hi, cones), scale)
 
 
 def admissible(reactions: Reactions) -> tuple[Array | None, float]:
@@ -45,17 +91,23 @@ def admissible(reactions: Reactions) -> tuple[Array | None, float]:
 
     Of many the shortest, if it is within its bounds; else one that a linear program finds.
     """
-    program = reactions.program
-    n = program.A.shape[1]
-    if not len(program.b):
-        return np.zeros(n), 0.0
-    shortest: Any = np.zeros(0)
-    if n:
-        shortest = np.linalg.lstsq(program.A, program.b, rcond=UNDETERMINED)[0]
-    left = float(np.abs(program.A @ shortest - program.b).max())
+    x, left, balanced = np.zeros(reactions.program.A.shape[1]), 0.0, True
+    equations = reactions.simulation.work.rows.kind[reactions.rows] == ROW_EQUATION
+    for island in islands(reactions):
+        part, slack = _admissible(island.program, equations[island.unknowns])
+        left += slack * island.scale * reactions.force
+        balanced = balanced and part is not None
+        if part is not None:
+            x[island.unknowns] = island.scale * part
+    return (x if balanced else None), left
+
+
+def _admissible(program: Program, equations: NDArray[np.bool_]) -> tuple[Array | None, float]:
+    """Of one island, in its units."""
+    shortest, left = _shortest(program)
     if left <= BALANCED and is_within(program, shortest):
         return shortest, 0.0
-    m = len(program.b)
+    m, n = program.A.shape
     elastic = Program(
         np.hstack([program.A, np.eye(m), -np.eye(m)]),
         program.b,
@@ -68,15 +120,21 @@ def admissible(reactions: Reactions) -> tuple[Array | None, float]:
         return None, math.inf
     slack = float(solved.x[n:].sum())
     if slack > BALANCED:
-        return None, slack * reactions.force
-    return _with_shortest_equations(reactions, solved.x[:n]), 0.0
+        return None, slack
+    return _with_shortest_equations(program, equations, solved.x[:n]), 0.0
 
 
-def _with_shortest_equations(reactions: Reactions, x: Array) -> Array:
+def _shortest(program: Program) -> tuple[Array, float]:
+    """The shortest forces that balance as much as any, and the largest that is left."""
+    found: Any = np.zeros(program.A.shape[1])
+    if program.A.size:
+        found = np.linalg.lstsq(program.A, program.b, rcond=UNDETERMINED)[0]
+    return found, float(np.abs(program.A @ found - program.b).max(initial=0.0))
+
+
+def _with_shortest_equations(program: Program, chosen: NDArray[np.bool_], x: Array) -> Array:
     """The same forces of stops, drives and contacts, and of joints the shortest beside them."""
-    kinds = reactions.simulation.work.rows.kind[reactions.rows]
-    chosen = kinds == ROW_EQUATION
-    A = reactions.program.A[:, chosen]
+    A = program.A[:, chosen]
     x = x.copy()
     if A.size:
         x[chosen] = np.linalg.lstsq(A, A @ x[chosen], rcond=UNDETERMINED)[0]
@@ -120,13 +178,13 @@ def undetermined(program: Program, x: Array) -> tuple[int, NDArray[np.bool_]]:
 
 def why_not(reactions: Reactions) -> str:
     """A sentence on what is missing at poses without equilibrium."""
-    program = reactions.program
-    shortest = np.linalg.lstsq(program.A, program.b, rcond=UNDETERMINED)[0]
-    left = program.A @ shortest - program.b
-    if float(np.abs(left).max(initial=0.0)) > BALANCED:
-        worst = int(np.argmax(np.abs(left))) // 6
-        name = reactions.simulation.body_names[int(reactions.bodies[worst])]
-        return f"Nothing balances the forces on body '{name}': it is free to move that way."
+    for island in islands(reactions):
+        shortest, left = _shortest(island.program)
+        if left > BALANCED:
+            rest = np.abs(island.program.A @ shortest - island.program.b)
+            body = reactions.bodies[island.bodies[int(np.argmax(rest)) // 6]]
+            name = reactions.simulation.body_names[int(body)]
+            return f"Nothing balances the forces on body '{name}': it is free to move that way."
     return "No reactions within the bounds of contacts, stops, friction and drives balance it."
 
 
@@ -151,10 +209,11 @@ def load_wrench(simulation: Simulation, load: Mapping[str, Any]) -> Array:
     check_fields("a load", load, ("acceleration", "forces"))
     if "acceleration" in load and load["acceleration"] is not None:
         wrench[:, 3:] += model.bodies.mass[:, None] * np.asarray(load["acceleration"], float)
-    for one in load.get("forces") or ():
+    for i, one in enumerate(load.get("forces") or ()):
         check_fields("a force of a load", one, ("body", "force", "torque", "point"))
         if one.get("body") not in simulation.body_names:
-            raise ValueError(f"there is no body '{one.get('body')}'")
+            message = f"there is no body '{one.get('body')}'"
+            raise GivenInvalid(("load", "forces", i, "body"), message)
         b = simulation.body_names.index(one["body"])
         force = np.asarray(one.get("force") or (0.0, 0.0, 0.0), float)
         wrench[b, 3:] += force
@@ -163,7 +222,7 @@ def load_wrench(simulation: Simulation, load: Mapping[str, Any]) -> Array:
             arm = np.asarray(one["point"], float) - state.p_WB[b]
             wrench[b, :3] += np.cross(arm, force)
     if not wrench[model.bodies.kind == DYNAMIC].any():
-        raise ValueError("the load acts on no body that can move")
+        raise GivenInvalid(("load",), "the load acts on no body that can move")
     return wrench
 
 
@@ -202,5 +261,8 @@ def margin(reactions: Reactions, wrench: Array) -> Margin:
         elif j >= 0 and kind != ROW_EQUATION and abs(rate[k]) > small:
             joints.add(f"{reactions.simulation.joint_names[j]} ({NAMES[kind]})")
     what = ["tipping"] * bool(opens) + ["sliding"] * bool(slides) + sorted(joints)
-    factor = float(solved.x[-1])
-    return Margin(factor, " and ".join(what) or None, sorted(opens), sorted(slides), sorted(joints))
+    # + 0.0: no -0
+    factor = float(solved.x[-1]) + 0.0
+    return Margin(
+        factor, " and ".join(what) or "free to move", sorted(opens), sorted(slides), sorted(joints)
+    )

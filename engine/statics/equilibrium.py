@@ -10,6 +10,7 @@ unstable equilibrium r = 0, and it is found.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ MOST_VISITS, LEAST_STEPS = 3_000_000, 3
 LARGEST_STEP = 0.3
 # share of the forces that act which may be left, and change [rad] that may still be asked for
 BALANCED, MOVED = 1e-11, 1e-12
+# share of the forces that act below which forces without a potential count too
+CLOSE = 1e-3
 # eigenvalues of K this share of the largest one count as zero
 NEUTRAL = 1e-9
 # rad, or share of a length: step of differences
@@ -63,6 +66,8 @@ def find_equilibrium(smooth: SmoothModel, search: bool = True) -> Equilibrium:
         K, unit = stiffness(smooth, q, T, free), scale[free]
         left = float(np.abs(force * unit).max(initial=0.0))
         d = downhill(K, force, unit)
+        if left <= CLOSE * size:
+            d = newton(K, force, unit)
         largest = float(np.abs(d / unit).max(initial=0.0))
         if left <= BALANCED * size and (largest <= MOVED or left <= 1e-3 * BALANCED * size):
             break
@@ -86,13 +91,19 @@ def find_equilibrium(smooth: SmoothModel, search: bool = True) -> Equilibrium:
 
 
 def held_in_place(smooth: SmoothModel, q: Array) -> Array:
-    """Coordinates with held ones at their values."""
-    found = q.copy()
-    for v, held in smooth.held_places.items():
-        if held.value is not None:
-            starts = smooth.tree.v_start
-            node = int(np.flatnonzero((starts[:-1] <= v) & (starts[1:] > v))[0])
-            found[int(smooth.tree.q_start[node])] = held.value
+    """Coordinates with held ones at their values, and loops and couplings closed on the way."""
+    apart = {
+        smooth.place_in_q(v): held.value - q[smooth.place_in_q(v)]
+        for v, held in smooth.held_places.items()
+        if held.value is not None
+    }
+    most = max(map(abs, apart.values()), default=0.0)
+    steps = math.ceil(most / (LARGEST_STEP * min(1.0, smooth.length)))
+    places, change = list(apart), np.array(list(apart.values()))
+    found, start = q.copy(), q[places]
+    for share in np.arange(1, steps + 1) / max(steps, 1):
+        found[places] = start + share * change
+        found = smooth.sample(found, *_still(smooth)).q
     return found
 
 
@@ -138,6 +149,13 @@ def downhill(K: Array, force: Array, unit: Array) -> Array:
     return found
 
 
+def newton(K: Array, force: Array, unit: Array) -> Array:
+    """The step K d = force, which converges also where K is not symmetric."""
+    scaled = unit[:, None] * K * unit
+    found: Array = unit * np.linalg.lstsq(scaled, unit * force, rcond=NEUTRAL)[0]
+    return found
+
+
 class Stability(NamedTuple):
     """Stiffness of an equilibrium on the manifold of its constraints."""
 
@@ -147,10 +165,13 @@ class Stability(NamedTuple):
     symmetric: bool  # whether all forces have a potential
 
 
+NOTHING_MOVES = Stability(None, None, np.zeros(0), True)
+
+
 def judge(smooth: SmoothModel, found: Equilibrium) -> Stability:
     """Least stiffness, and the eigenvalues of stiffness against mass."""
     if not len(found.free):
-        return Stability(None, None, np.zeros(0), True)
+        return NOTHING_MOVES
     unit = smooth.scales()[found.free]
     scaled = unit[:, None] * found.stiffness * unit
     size = float(np.abs(scaled).max(initial=0.0))

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from cardan.engine.build.placement import logarithm
 from cardan.engine.build.rotations import inverse, product, turn
 from cardan.engine.statics.fields import check_fields
-from cardan.engine.statics.slack import stretched_couplings
-from cardan.engine.statics.smooth import ENDINGS, SmoothModel
+from cardan.engine.statics.smooth import SmoothModel
+from cardan.engine.statics.smooth_scene import ENDINGS
+from cardan.engine.statics.stops import beyond_limits
 from cardan.engine.statics.tables import coordinates_of_joints
 from cardan.schemas import GivenScene, scene_of
+from cardan.schemas.given import GivenInvalid
 
 Array = NDArray[np.float64]
 
@@ -77,11 +79,10 @@ def inverse_kinematics(
     scene = scene_of(scene)
     smooth = SmoothModel(scene, drives_hold=False)
     if q:
-        smooth.simulation.set_state(q)
-        smooth.q = smooth.simulation.state.tree_q.copy()
-    wanted = [read_target(smooth, target) for target in targets]
+        smooth.set_state(q)
+    wanted = [read_target(smooth, target, i) for i, target in enumerate(targets)]
     if not wanted:
-        raise ValueError("inverse kinematics needs at least one target")
+        raise GivenInvalid(("targets",), "inverse kinematics needs at least one target")
     search = Search(smooth, wanted, tolerance)
     best, tried = search.run(smooth.q), 1
     rng = np.random.default_rng(0)
@@ -96,38 +97,42 @@ def inverse_kinematics(
     coordinates, _, steps = best
     smooth.sample(coordinates, np.zeros(smooth.nv), np.zeros(smooth.nv))
     errors = search.errors_of_targets()
-    stretched = stretched_couplings(scene, smooth.simulation)
+    beyond = beyond_limits(scene, smooth.simulation)
     return Pose(
-        all(max(error) <= tolerance for error in errors) and not stretched,
+        all(max(error) <= tolerance for error in errors) and not beyond,
         coordinates_of_joints(smooth.simulation.scene, smooth.simulation),
         errors,
         steps,
         tried,
-        [*search.at_limits(coordinates), *stretched],
+        [*dict.fromkeys([*search.at_limits(coordinates), *beyond])],
     )
 
 
-def read_target(smooth: SmoothModel, given: Mapping[str, Any]) -> Target:
-    """A target from its description. Raises ValueError."""
+def read_target(smooth: SmoothModel, given: Mapping[str, Any], number: int) -> Target:
+    """Target `number` from its description. Raises ValueError."""
+    where = ("targets", number)
     check_fields("a target", given, ("body", "point", "position", "orientation"))
     names = smooth.simulation.body_names
     if given.get("body") not in names:
-        raise ValueError(f"there is no body '{given.get('body')}'")
+        raise GivenInvalid((*where, "body"), f"there is no body '{given.get('body')}'")
     b = names.index(given["body"])
     values: dict[str, Array | None] = {}
     for name, length in (("point", 3), ("position", 3), ("orientation", 4)):
         value = given.get(name)
         array = None if value is None else np.asarray(value, float)
         if array is not None and (array.shape != (length,) or not np.isfinite(array).all()):
-            raise ValueError(f"{name} of a target must be {length} finite numbers, not {value!r}")
+            message = f"{name} of a target must be {length} finite numbers, not {value!r}"
+            raise GivenInvalid((*where, name), message, value)
         values[name] = array
     position, orientation = values["position"], values["orientation"]
     if position is None and orientation is None:
-        raise ValueError(f"the target of body '{given['body']}' has no position or orientation")
+        message = f"the target of body '{given['body']}' has no position or orientation"
+        raise GivenInvalid(where, message)
     if orientation is not None:
         size = float(np.linalg.norm(orientation))
         if abs(size - 1.0) > QUATERNION_TOLERANCE:
-            raise ValueError(f"the quaternion of a target has length {size:.6g}; 1 is needed")
+            message = f"the quaternion of a target has length {size:.6g}; 1 is needed"
+            raise GivenInvalid((*where, "orientation"), message)
         orientation = orientation / size
     point = np.zeros(3) if values["point"] is None else values["point"]
     return Target(b, point - smooth.model.bodies.com_B[b], position, orientation)

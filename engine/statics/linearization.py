@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from cardan.engine.bodies.forces import value_at
 from cardan.engine.build.rotations import turn
-from cardan.engine.constraints.joints.coordinates import n_coordinates
+from cardan.engine.statics.channels import Evaluation, joint_place, read_outputs
 from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.smooth import Sample, SmoothModel
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.engine.world.tree import NODE_BALL
 from cardan.schemas import GivenScene, scene_of
+from cardan.schemas.given import GivenInvalid
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -37,10 +38,8 @@ OFFSETS, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -2.0 / 3.0, 2.0 / 3.0, -
 OSCILLATES = 1e-7
 # error of the derivatives of accelerations, as a share of the largest
 NOISE = 1e-11
-QUANTITIES = ("position", "velocity", "acceleration")
 KINDS = ("target", "force")
 INPUT_FIELDS = ("joint", "coordinate", "kind")
-OUTPUT_FIELDS = ("joint", "coordinate", "body", "point", "quantity")
 
 
 @dataclass(frozen=True)
@@ -80,11 +79,6 @@ class Linearization:
         return found
 
 
-Evaluation = Callable[[Sample], Array]
-# as an Evaluation, given the motion of all joints too
-Part = Callable[[Sample, Array], Array]
-
-
 def linearize(
     scene: GivenScene,
     q: Mapping[str, Any] | None = None,
@@ -105,9 +99,7 @@ def linearize(
     """
     smooth = SmoothModel(scene_of(scene))
     if q or qd:
-        smooth.simulation.set_state(q, qd)
-        state = smooth.simulation.state
-        smooth.q, smooth.qd = state.tree_q.copy(), state.tree_qd.copy()
+        smooth.set_state(q, qd)
     return about(smooth, smooth.q, smooth.qd, inputs, outputs)
 
 
@@ -123,7 +115,7 @@ def about(
     base, rate = start.q, start.qd
     T, free = smooth.motions(base)
     n = len(free)
-    measured, output_names = _outputs(smooth, outputs)
+    measured, output_names = read_outputs(smooth, outputs)
     first = smooth.sample(base, np.zeros(smooth.nv), rate)
     y0 = measured(first)
     scale = smooth.scales()[free]
@@ -139,6 +131,8 @@ def about(
     X, F, Y = (np.zeros((rows, 2 * n)) for rows in (2 * n, 2 * n, len(y0)))
     for k in range(2 * n):
         X[:, k], F[:, k], Y[:, k] = _differences(look, k, STEP * scale[k % n], n)
+    if not np.isfinite(F).all() or np.linalg.matrix_rank(X) < len(X):
+        raise ValueError("coordinates or velocities of the state are too large for derivatives")
     A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
     look(np.zeros(n), np.zeros(n))
     B, D, u0, input_names = _inputs(smooth, inputs, (base, rate), (T, free), measured)
@@ -210,19 +204,6 @@ def _shapes_of_bodies(smooth: SmoothModel, q: Array, T: Array) -> Callable[[Comp
 # ---------------------------------------------------------------------- inputs and outputs
 
 
-def _place(smooth: SmoothModel, given: Mapping[str, Any]) -> tuple[int, int, str]:
-    """Joint, coordinate and a name. Raises ValueError."""
-    name, axis = given.get("joint"), int(given.get("coordinate", 0))
-    names = smooth.simulation.joint_names
-    if name is None or name not in names:
-        raise ValueError(f"there is no joint '{name}'")
-    j = names.index(name)
-    count = int(n_coordinates(int(smooth.model.joints.kind[j])))
-    if not 0 <= axis < count:
-        raise ValueError(f"joint '{name}' has {count} coordinates; there is no coordinate {axis}")
-    return j, axis, name if axis == 0 else f"{name}.{axis + 1}"
-
-
 def _inputs(
     smooth: SmoothModel,
     given: Sequence[Mapping[str, Any]] | None,
@@ -239,23 +220,28 @@ def _inputs(
     columns, rows, u0, found = [], [], [], []
     still = smooth.sample(at[0], np.zeros(smooth.nv), at[1])
     H = smooth.mass_matrix(at[0])
-    for one in given:
+    for i, one in enumerate(given):
         check_fields("an input", one, INPUT_FIELDS)
-        j, axis, name = _place(smooth, one)
+        j, axis, name = joint_place(smooth, one, ("inputs", i))
         kind = one.get("kind", "target")
         if kind not in KINDS:
-            raise ValueError(f"kind of an input must be one of {', '.join(KINDS)}, not '{kind}'")
+            message = f"kind of an input must be one of {', '.join(KINDS)}, not '{kind}'"
+            raise GivenInvalid(("inputs", i, "kind"), message)
         if kind == "force":
             node = np.flatnonzero((smooth.tree.joint == j) & (smooth.tree.axis == axis))
             if not len(node) or smooth.tree.kind[node[0]] == NODE_BALL:
-                raise ValueError(f"joint '{name}' is no joint of a tree with one axis: no force")
+                message = f"joint '{name}' is no joint of a tree with one axis: no force"
+                raise GivenInvalid(("inputs", i, "joint"), message)
             push = T[int(smooth.tree.v_start[node[0]])]
             qdd = T @ np.linalg.solve(T.T @ H @ T, push)
             rows.append(measured(still._replace(qdd=still.qdd + qdd)) - measured(still))
             columns.append(np.concatenate([np.zeros(len(free)), qdd[free]]))
             u0.append(0.0)
         else:
-            change, output, value = _by_target(smooth, (j, axis, name), at, basis, measured)
+            if smooth.model.joints.motor_kind[j, axis] == MOTOR_NONE:
+                message = f"joint '{name}' has no motor with a target, or a rigid one"
+                raise GivenInvalid(("inputs", i, "joint"), message)
+            change, output, value = _by_target(smooth, (j, axis), at, basis, measured)
             columns.append(change)
             rows.append(output)
             u0.append(value)
@@ -268,16 +254,14 @@ def _inputs(
 
 def _by_target(
     smooth: SmoothModel,
-    motor: tuple[int, int, str],
+    motor: tuple[int, int],
     at: tuple[Array, Array],
     basis: tuple[Array, NDArray[np.int64]],
     measured: Evaluation,
 ) -> tuple[Array, Array, float]:
     """Derivatives of dx/dt and of the outputs by the target of a motor, and the target."""
-    j, axis, name = motor
+    j, axis = motor
     joints, state, (T, free) = smooth.model.joints, smooth.simulation.state, basis
-    if joints.motor_kind[j, axis] == MOTOR_NONE:
-        raise ValueError(f"joint '{name}' has no motor with a target, or a rigid one")
     value = float(value_at(smooth.model.targets, int(joints.motor_table[j, axis]), 0.0))
     total, step = np.zeros(len(free)), STEP * max(1.0, abs(value))
     output: Any = 0.0
@@ -288,78 +272,6 @@ def _by_target(
         output = output + weight / step * measured(found)
     state.motor_target[j, axis] = math.nan
     return np.concatenate([np.zeros(len(free)), total]), output, value
-
-
-def _outputs(
-    smooth: SmoothModel, given: Sequence[Mapping[str, Any]] | None
-) -> tuple[Evaluation, list[str]]:
-    """A function that measures all outputs in the state of the last sample, and their names."""
-    simulation, joints = smooth.simulation, smooth.model.joints
-    if given is None:
-        names = simulation.joint_names
-        given = [
-            {"joint": names[j], "coordinate": axis}
-            for j in range(len(names))
-            for axis in range(int(n_coordinates(int(joints.kind[j]))))
-        ]
-    found: list[str] = []
-    parts: list[Part] = []
-    for one in given:
-        check_fields("an output", one, OUTPUT_FIELDS)
-        quantity = one.get("quantity", "position")
-        if quantity not in QUANTITIES:
-            raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, not '{quantity}'")
-        if "body" in one:
-            found += [f"{one['body']} {quantity} {axis}" for axis in "xyz"]
-            parts.append(_of_point(smooth, one, quantity))
-        else:
-            j, axis, name = _place(smooth, one)
-            found.append(f"{name} {quantity}")
-            parts.append(_of_joint(smooth, j, axis, quantity))
-
-    of_joints = any("body" not in one for one in given)
-
-    def measured(sample: Sample) -> Array:
-        placement, state = simulation.placement, simulation.state
-        motion = placement.joint_motion(state) if of_joints else np.zeros(0)
-        values = [part(sample, motion) for part in parts]
-        return np.concatenate(values) if values else np.zeros(0)
-
-    return measured, found
-
-
-def _of_joint(smooth: SmoothModel, j: int, axis: int, quantity: str) -> Part:
-    simulation, tree = smooth.simulation, smooth.tree
-    if quantity == "acceleration":
-        node = np.flatnonzero((tree.joint == j) & (tree.axis == axis) & (tree.kind != NODE_BALL))
-        if not len(node):
-            raise ValueError(
-                f"joint '{simulation.joint_names[j]}' is no joint of a tree with one axis: its "
-                "acceleration is no output"
-            )
-        v = int(tree.v_start[node[0]])
-        return lambda sample, _: sample.qdd[v : v + 1]
-    k = QUANTITIES.index(quantity)
-    return lambda _, motion: motion[j, axis, k : k + 1]
-
-
-def _of_point(smooth: SmoothModel, given: Mapping[str, Any], quantity: str) -> Part:
-    names, state = smooth.simulation.body_names, smooth.simulation.state
-    if given["body"] not in names:
-        raise ValueError(f"there is no body '{given['body']}'")
-    if quantity == "acceleration":
-        raise ValueError("of a point of a body position and velocity can be outputs")
-    b = names.index(given["body"])
-    point = np.asarray(given.get("point", (0.0, 0.0, 0.0)), float) - smooth.model.bodies.com_B[b]
-
-    def measured(_: Sample, __: Array) -> Array:
-        arm = turn(state.q_WB[b], point)
-        if quantity == "position":
-            return state.p_WB[b] + arm
-        velocity: Array = state.v_WB_W[b] + np.cross(state.w_WB_W[b], arm)
-        return velocity
-
-    return measured
 
 
 # ---------------------------------------------------------------------- modes

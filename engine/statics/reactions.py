@@ -9,6 +9,7 @@ springs, soft drives and given forces. The rows are those of a step of negligibl
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from cardan.engine.bodies.forces import write_forces
 from cardan.engine.build.loops import reaction_length
 from cardan.engine.build.presence import check_all_there
+from cardan.engine.constraints.motor_targets import position_error
 from cardan.engine.simulation import Simulation
 from cardan.engine.statics.cones import Cone, Program
 from cardan.engine.verdict.springs import spring_lengths
@@ -26,6 +28,7 @@ from cardan.engine.world.model import (
     DYNAMIC,
     FORCE_SPRING,
     FORCE_TORSION,
+    MOTOR_POSITION,
     PLANAR,
     Model,
 )
@@ -42,6 +45,7 @@ from cardan.engine.world.rows import (
     ROW_SPINNING,
     ROW_SPRING,
     ROW_TANGENT,
+    SLOT_LOWER,
 )
 from cardan.engine.world.state import State
 from cardan.schemas import Scene
@@ -83,6 +87,8 @@ class Reactions:
     force: float  # N
     length: float  # m
     bodies: Whole  # dynamic bodies, in the order of the equations
+    sizes: Array  # (bodies,)  sum of the sizes of known forces on each, in units of `force`
+    misplaced: str  # a sentence on a lock or a drive whose joint is elsewhere; empty: none
 
     def load(self, wrench: Array) -> Array:
         """(m,) a load (bodies of the scene and the world, 6) moments and forces [N m, N] scaled."""
@@ -151,6 +157,7 @@ def _assembled(simulation: Simulation) -> Reactions:
     length = reaction_length(model, state.p_WB)
     wrench = simulation.work.motion.wrench.copy()
     weight = model.bodies.mass[:, None] * state.gravity_W
+    misplaced = _misplaced(simulation)
     chosen, fixed, lo, hi = _sorted_rows(simulation, REACH * length)
     # forces that are in balance leave nothing of each other
     sizes = np.abs(wrench[bodies])
@@ -161,8 +168,11 @@ def _assembled(simulation: Simulation) -> Reactions:
         _push(alone, rows, i, given)
         sizes += np.abs(alone[bodies])
         wrench += alone
-    sum_of_sizes = (sizes[:, :3] / length).sum() + sizes[:, 3:].sum()
-    force = max(float(sum_of_sizes + tensions(model, state, length).sum()), 1e-12)
+    of_bodies = np.zeros(len(model.bodies.kind))
+    of_bodies[bodies] = (sizes[:, :3] / length).sum(axis=1) + sizes[:, 3:].sum(axis=1)
+    for ends in (model.forces.body_a, model.forces.body_b):
+        np.add.at(of_bodies, ends, 0.5 * tensions(model, state, length))
+    force = max(float(of_bodies.sum()), 1e-12)
     place = np.full(len(model.bodies.kind), -1)
     place[bodies] = np.arange(len(bodies))
     A = np.zeros((6 * len(bodies), len(chosen)))
@@ -172,7 +182,7 @@ def _assembled(simulation: Simulation) -> Reactions:
                 if place[body] >= 0:
                     at = 6 * int(place[body])
                     A[at : at + 6, k] += J
-    A.reshape(len(bodies), 6, -1)[:, :3] /= length
+    A.reshape(len(bodies), 6, len(chosen))[:, :3] /= length
     turns = ~(np.abs(rows.J_b[chosen, 3:]) + np.abs(rows.J_a[chosen, 3:])).any(axis=1)
     A[:, turns] *= length
     unit = np.where(turns, force * length, force)
@@ -186,6 +196,8 @@ def _assembled(simulation: Simulation) -> Reactions:
         force,
         length,
         bodies,
+        of_bodies[bodies] / force,
+        misplaced,
     )
     return Reactions(**{**load.__dict__, "program": load.program._replace(b=-load.load(wrench))})
 
@@ -225,6 +237,9 @@ def _sorted_rows(
             bounds = (0.0, np.inf) if kind == ROW_NORMAL else bounds
         elif kind == ROW_DRAG or i != _terms_of(rows, i)[0]:
             continue
+        elif kind == ROW_MOTOR and (push := _servo_push(simulation, i)) != 0.0:
+            fixed.append((i, push))
+            continue
         elif kind == ROW_EQUATION or (kind == ROW_COUPLING and rows.cfm[i] == 0.0):
             pass
         elif rows.cfm[i] > 0.0:
@@ -244,6 +259,40 @@ def _sorted_rows(
         lo.append(bounds[0])
         hi.append(bounds[1])
     return np.array(chosen, np.int64), fixed, np.array(lo), np.array(hi)
+
+
+def _servo_error(simulation: Simulation, i: int) -> float:
+    """How far the coordinate of row i is from the target of its rigid position drive [m or rad]."""
+    rows, joints = simulation.work.rows, simulation.model.joints
+    j, axis = int(rows.joint[i]), int(rows.axis[i])
+    rigid = rows.kind[i] == ROW_MOTOR and joints.motor_kind[j, axis] == MOTOR_POSITION
+    if not rigid or rows.cfm[i] > 0.0:
+        return 0.0
+    error = float(position_error(simulation.state, simulation.model, j, axis, 0.0, 0.0))
+    return error if abs(error) > simulation.scene.simulation.anchor_tolerance else 0.0
+
+
+def _servo_push(simulation: Simulation, i: int) -> float:
+    """The largest force of a servo that is not at its target, towards it; 0: it is, or no bound."""
+    error, largest = _servo_error(simulation, i), float(simulation.work.rows.hi[i])
+    return (
+        -math.copysign(largest / simulation.time_step, error)
+        if error and largest < math.inf
+        else 0.0
+    )
+
+
+def _misplaced(simulation: Simulation) -> str:
+    """A sentence on a joint that a lock or a drive without a bound would move."""
+    rows = simulation.work.rows
+    for i in range(int(rows.count[1])):
+        name = simulation.joint_names[int(rows.joint[i])] if rows.joint[i] >= 0 else ""
+        lock = rows.kind[i] == ROW_EQUATION and rows.slot[i] >= SLOT_LOWER
+        if lock and abs(rows.error[i]) > simulation.scene.simulation.anchor_tolerance:
+            return f"Joint '{name}' is not where its equal limits hold it."
+        if rows.hi[i] == math.inf and _servo_error(simulation, i):
+            return f"Joint '{name}' is not at the target of its drive."
+    return ""
 
 
 def _cones(

@@ -9,6 +9,7 @@ and named in `left_out`. The algorithms are those of the smooth integrators (int
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,46 +22,38 @@ from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.options import with_options
 from cardan.engine.build.placement import exponential, logarithm
 from cardan.engine.build.presence import check_all_there
-from cardan.engine.build.rotations import inverse, product
+from cardan.engine.build.rotations import inverse, product, rotation_matrix
+from cardan.engine.constraints.joint_couplings import coupled_sum
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, smooth_rates
 from cardan.engine.simulation import Simulation
-from cardan.engine.statics.slack import loose_couplings
+from cardan.engine.statics.slack import loose_joints
+from cardan.engine.statics.smooth_scene import Held, held_and_left_out, smooth_scene
 from cardan.engine.trees import batches
 from cardan.engine.trees.arrays import tree_work
-from cardan.engine.world.model import DYNAMIC
+from cardan.engine.trees.impulses import has_loops
+from cardan.engine.world.model import COUPLING, DYNAMIC
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.tree import NODE_BALL, NODE_FREE, NODE_SLIDER
 from cardan.schemas import Scene
-from cardan.schemas.drive import PositionDrive, VelocityMotor
-from cardan.schemas.options import SimulationOptions
-from cardan.schemas.series import NumberSeries
 
 Array = NDArray[np.float64]
 
 # an equation that is this share of the largest one away from those before it is implied by them
 RANK_TOLERANCE = 1e-9
+# m or rad: couplings and held coordinates are kept to this; passes that may take
+KEPT, MOST_PASSES = 1e-12, 10
 NO_OFFSET = (0.0, 0.0, 0.0)
-ENDINGS = ("", "2", "3")
 # derivatives by differences cost the cube of the velocities, and modes of all bodies 96 n^2 bytes:
 # a minute, and 0.7 GB with all differences, for so many
 MOST_VELOCITIES = 1000
-
-
-class Held(NamedTuple):
-    """A coordinate that is held at a value, by a rigid drive or by equal limits."""
-
-    joint: str
-    axis: int
-    value: float | None  # m or rad; None: where it is
-    field: str  # of the joint in the scene
 
 
 class Sample(NamedTuple):
     """The smooth motion at one state."""
 
     q: Array  # (nq,)  with loops closed
-    qd: Array  # (nv,)
+    qd: Array  # (nv,)  of free bodies the velocity in W
     chart_rate: Array  # (nv,)  rate of the chart of the state that was asked for
     qdd: Array  # (nv,)  accelerations, without what holds coordinates
 
@@ -70,7 +63,11 @@ class TooLargeError(ValueError):
 
 
 class SmoothModel:
-    """The smooth part of a scene."""
+    """The smooth part of a scene.
+
+    Velocities are those of the trees, but of free bodies' centres of mass in W, as their charts
+    are: a velocity is then the rate of its chart coordinate at the state the chart is around.
+    """
 
     def __init__(self, scene: Scene, drives_hold: bool = True) -> None:
         """Build it; raises SceneError with every fault, and TooLargeError.
@@ -81,7 +78,7 @@ class SmoothModel:
         self.scene = scene
         held, self.left_out = held_and_left_out(scene)
         self.held = [one for one in held if drives_hold or one.field.startswith("limits")]
-        self.simulation = Simulation(smooth_scene(scene, held, loose_couplings(scene)))
+        self.simulation = Simulation(smooth_scene(scene, held, loose_joints(scene)))
         simulation = self.simulation
         self.tree, self.model = simulation.model.tree, simulation.model
         if not len(simulation.state.tree_q):
@@ -96,16 +93,28 @@ class SmoothModel:
         self.world = simulation.world
         simulation._project_velocities()
         begin_smooth(simulation._handle)
-        state = simulation.state
-        self.q, self.qd = state.tree_q.copy(), state.tree_qd.copy()
         self._work, self._dense = tree_work(self.tree), tree_work(self.tree, dense=True)
-        self.held_places = self._places_of_held()
-        self.length = self._length()
         turning = np.isin(self.tree.kind, (NODE_BALL, NODE_FREE))
         self._turning = np.flatnonzero(turning).tolist()
         plain = ~turning & (np.diff(self.tree.v_start) > 0)
         self._plain_q = self.tree.q_start[:-1][plain]
         self._plain_v = self.tree.v_start[:-1][plain]
+        self._take_state()
+        self.held_places = self._places_of_held()
+        self.length = self._length()
+        joints = self.model.joints
+        self._couplings = bool(((joints.kind == COUPLING) & (joints.spring_on == 0)).any())
+        self._loops = has_loops(self.tree)
+
+    def set_state(self, q: Mapping[str, Any] | None, qd: Mapping[str, Any] | None = None) -> None:
+        """Take coordinates and velocities by names of joints. Raises ValueError."""
+        self.simulation.set_state(q, qd)
+        self._take_state()
+
+    def _take_state(self) -> None:
+        state = self.simulation.state
+        self.q = state.tree_q.copy()
+        self.qd = self._turned(self.q, state.tree_qd)
 
     def all_left_out(self) -> list[str]:
         """`left_out` at the poses of `simulation`: with contacts, where anything touches."""
@@ -113,7 +122,27 @@ class SmoothModel:
         state, here = touching.state, self.simulation.state
         state.p_WB[:], state.q_WB[:] = here.p_WB, here.q_WB
         state.v_WB_W[:], state.w_WB_W[:] = 0.0, 0.0
-        return [*self.left_out, *(["contacts"] if touching.find_contacts() else [])]
+        contacts = ["contacts"] if touching.find_contacts() else []
+        return [*self.left_out, *self._drives_left_out(), *contacts]
+
+    def _drives_left_out(self) -> list[str]:
+        """Targets of what holds a coordinate that it does not have in `simulation`."""
+        state, found = self.simulation.state, []
+        for v, held in self.held_places.items():
+            at = float(state.tree_q[self.place_in_q(v)])
+            if (
+                held.value is not None
+                and abs(at - held.value) > self.scene.simulation.anchor_tolerance
+            ):
+                found.append(f"target of joint '{held.joint}'")
+            if held.speed is not None and abs(float(state.tree_qd[v]) - held.speed) > KEPT:
+                found.append(f"speed of the drive of joint '{held.joint}'")
+        return found
+
+    def place_in_q(self, v: int) -> int:
+        """Where the coordinate of a velocity is that is no orientation's."""
+        node = int(np.searchsorted(self.tree.v_start, v, side="right")) - 1
+        return int(self.tree.q_start[node])
 
     @property
     def nv(self) -> int:
@@ -183,17 +212,75 @@ class SmoothModel:
     # ------------------------------------------------------------------ at a state
 
     def sample(self, base: Array, y: Array, qd: Array, time: float = 0.0) -> Sample:
-        """The motion at the point y of the chart around `base`; loops are closed.
+        """The motion at the point y of the chart around `base`.
 
-        Raises ValueError near a singular configuration of loops.
+        Loops and couplings are closed by dependent coordinates; held ones stay as they are asked.
+        Raises ValueError near a singular configuration of loops, and where couplings do not close.
         """
+        asked = self.moved(base, y)
+        found = self._sampled(base, y, self._turned(asked, qd, back=True), time)
+        if not (self._couplings or (self._loops and self.held_places)):
+            return found
+        for _ in range(MOST_PASSES):
+            C, errors, T, free = self._open_equations(found.q, asked)
+            along = T @ found.qd[free]
+            if max(np.abs(errors).max(), np.abs(C @ found.qd).max()) <= KEPT:
+                return found
+            shift = np.zeros(self.nv)
+            tied = np.setdiff1d(np.arange(self.nv), free)
+            shift[tied] = np.linalg.lstsq(C[:, tied], -errors, rcond=RANK_TOLERANCE)[0]
+            q = self.moved(found.q, shift)
+            found = self._sampled(
+                base, self.chart(base, q), self._turned(q, along, back=True), time
+            )
+        if np.abs(errors).max() > self.scene.simulation.anchor_tolerance:
+            raise ValueError("the couplings and loops of the scene do not close there")
+        return found
+
+    def _sampled(self, base: Array, y: Array, qd: Array, time: float) -> Sample:
+        """As `sample`, with the velocities of the trees, and loops closed only."""
         state, v = self.simulation.state, self.nv
         x = np.concatenate([y, qd, np.zeros(N_QUADRATURES)])
         out = np.zeros(len(x))
         regular = smooth_rates(self.simulation._handle, base, time, x, out)
         if not regular:
             raise ValueError("the loops of the scene are near a singular configuration")
-        return Sample(state.tree_q.copy(), state.tree_qd.copy(), out[:v], out[v : 2 * v])
+        q, qd, qdd = state.tree_q.copy(), state.tree_qd, out[v : 2 * v]
+        for i in self._turning:
+            _, at, free = self._place_of(i)
+            if free:
+                qdd[at + 3 : at + 6] += np.cross(qd[at : at + 3], qd[at + 3 : at + 6])
+        return Sample(q, self._turned(q, qd), out[:v], self._turned(q, qdd))
+
+    def _open_equations(
+        self, q: Array, asked: Array
+    ) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+        """All equations C at the last sample's q, by how much they are open, T and independents."""
+        state, joints, problem = self.simulation.state, self.model.joints, self.world.work.problem
+        T, free = self.motions(q)
+        C = np.vstack([self.held_equations(), self.loop_equations(q)])
+        held = [q[k] - asked[k] for k in map(self.place_in_q, self.held_places)]
+        coupled = np.unique(problem.joint[: int(problem.count[2])])
+        sums = [coupled_sum(joints, state, int(j)) - joints.angle0[j] for j in coupled]
+        errors = np.zeros(len(C))
+        errors[: len(held) + len(sums)] = held + sums
+        return C, errors, T, free
+
+    def _turned(self, q: Array, qd: Array, back: bool = False) -> Array:
+        """Velocities of the trees with those of free bodies in W, or back in the bodies' axes."""
+        found = qd.copy()
+        for at, R in self._free_axes(q):
+            found[at] = (R.T if back else R) @ qd[at]
+        return found
+
+    def _free_axes(self, q: Array) -> list[tuple[slice, Array]]:
+        """Where velocities of free bodies' centres of mass are, and the bodies' axes in W."""
+        places = [self._place_of(i) for i in self._turning]
+        return [
+            (slice(v + 3, v + 6), rotation_matrix(q[k + 3 : k + 7]))
+            for k, v, free in places
+            if free
+        ]
 
     def chart(self, base: Array, q: Array) -> Array:
         """The point (nv,) of the chart around `base` that has the coordinates q."""
@@ -229,6 +316,9 @@ class SmoothModel:
         """H (nv, nv)."""
         H = np.zeros((1, self.nv, self.nv))
         batches.mass_matrices(self.tree, q[None].copy(), self._dense, H)
+        for at, R in self._free_axes(q):
+            H[0][:, at] = H[0][:, at] @ R.T
+            H[0][at] = R @ H[0][at]
         return H[0]
 
     def jacobian(self, q: Array, body: int) -> Array:
@@ -237,6 +327,8 @@ class SmoothModel:
         node = int(self.tree.node[body])
         if node >= 0:
             batches.jacobians(self.tree, q[None].copy(), node, NO_OFFSET, self._work, J)
+            for at, R in self._free_axes(q):
+                J[0][:, at] = J[0][:, at] @ R.T
         return J[0]
 
     def loop_equations(self, q: Array) -> Array:
@@ -250,15 +342,18 @@ class SmoothModel:
         return np.vstack([*sums, loops])
 
     def _rates_of(self, rows: Rows | Problem, count: int, q: Array) -> Array:
-        """J (count, nv) of the first rows."""
-        found = np.zeros((count, self.nv))
+        """J (count, nv) of the first rows; what cancels to rounding is 0."""
+        found, size = np.zeros((count, self.nv)), np.zeros(count)
         kept: dict[int, Array] = {}
         for i in range(count):
             for body, J in ((rows.body_a[i], rows.J_a[i]), (rows.body_b[i], rows.J_b[i])):
                 b = int(body)
                 if b not in kept:
                     kept[b] = self.jacobian(q, b)
-                found[i] += J @ kept[b]
+                part = J @ kept[b]
+                found[i] += part
+                size[i] = max(size[i], float(np.abs(part).max(initial=0.0)))
+        found[np.abs(found) <= RANK_TOLERANCE * size[:, None]] = 0.0
         return found
 
     def held_equations(self) -> Array:
@@ -286,84 +381,3 @@ class SmoothModel:
         T[free, np.arange(len(free))] = 1.0
         T[dependent] = -np.linalg.lstsq(C[:, dependent], C[:, free], rcond=None)[0]
         return T, free
-
-
-# ---------------------------------------------------------------------- the scene without the rest
-
-
-def held_and_left_out(scene: Scene) -> tuple[list[Held], list[str]]:
-    """Coordinates that are held rigidly, and what smooth motion leaves out."""
-    held, left_out = [], []
-    for joint in scene.joints:
-        for axis, ending in enumerate(ENDINGS):
-            limits, motor = (getattr(joint, f + ending, None) for f in ("limits", "motor"))
-            lower, upper = getattr(limits, "lower", None), getattr(limits, "upper", None)
-            if lower is not None and lower == upper:
-                held.append(Held(joint.name, axis, lower, f"limits{ending}"))
-            elif isinstance(motor, VelocityMotor):
-                held.append(Held(joint.name, axis, None, f"motor{ending}"))
-            elif isinstance(motor, PositionDrive) and not is_soft(motor):
-                target = first_value(getattr(motor, "target", 0.0))
-                held.append(Held(joint.name, axis, target, f"motor{ending}"))
-            if limits is not None and (lower is None or lower != upper):
-                left_out.append(f"limits of joint '{joint.name}'")
-        if joint.type == "coupling" and joint.slack:
-            left_out.append(f"slack of coupling '{joint.name}'")
-        if joint.friction > 0.0:
-            left_out.append(f"dry friction of joint '{joint.name}'")
-    return held, left_out
-
-
-def is_soft(motor: Any) -> bool:
-    """Whether a position drive is a spring."""
-    return motor.stiffness is not None and bool(np.any(motor.stiffness))
-
-
-def first_value(target: Any) -> float:
-    """A target at the start."""
-    if isinstance(target, NumberSeries):
-        return float(np.interp(0.0, target.times, target.values))
-    return float(target) if isinstance(target, int | float) else 0.0
-
-
-def smooth_scene(scene: Scene, held: list[Held], loose: list[str]) -> Scene:
-    """The scene in joint coordinates, without what smooth motion does not have.
-
-    loose: couplings that are left out; others that may be slack are taut, and hold.
-    Joints with held coordinates come first, so that trees go through them.
-    """
-    rigid = {(one.joint, one.field) for one in held}
-    joints = []
-    for joint in scene.joints:
-        if joint.name in loose:
-            continue
-        known = type(joint).model_fields
-        changes: dict[str, Any] = {"friction": 0.0, "cfm": 0.0, "breaking_force": None}
-        if joint.type == "coupling":
-            changes["slack"] = False
-        for ending in ENDINGS:
-            if f"limits{ending}" in known:
-                changes[f"limits{ending}"] = None
-            if (joint.name, f"motor{ending}") in rigid:
-                changes[f"motor{ending}"] = None
-        joints.append(joint.model_copy(update=changes))
-    first = {one.joint for one in held}
-    joints.sort(key=lambda joint: joint.name not in first)
-    bodies = []
-    for body in scene.bodies:
-        shapes = tuple(shape.model_copy(update={"collision_mask": 0}) for shape in body.shapes)
-        changes = {"shapes": shapes, "vanishes": None}
-        if body.type == "kinematic":
-            still = (0.0, 0.0, 0.0)
-            changes |= {"type": "static", "linear_velocity": still, "angular_velocity": still}
-        bodies.append(body.model_copy(update=changes))
-    options = SimulationOptions(
-        dt=scene.simulation.dt,
-        duration=scene.simulation.duration,
-        formulation="reduced",
-        integrator="rk4",
-        anchor_tolerance=scene.simulation.anchor_tolerance,
-    )
-    changed = {"joints": tuple(joints), "bodies": tuple(bodies), "simulation": options}
-    changed |= {"triggers": ()}
-    return scene.model_copy(update=changed)

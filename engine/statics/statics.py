@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.simulation import Simulation
 from cardan.engine.statics.balance import (
     WITHIN,
     Margin,
@@ -19,13 +20,20 @@ from cardan.engine.statics.balance import (
     undetermined,
     why_not,
 )
-from cardan.engine.statics.equilibrium import Equilibrium, Stability, find_equilibrium, judge
+from cardan.engine.statics.equilibrium import (
+    NOTHING_MOVES,
+    Equilibrium,
+    Stability,
+    find_equilibrium,
+    judge,
+)
 from cardan.engine.statics.reactions import Reactions, reactions_at
-from cardan.engine.statics.slack import stretched_couplings
-from cardan.engine.statics.smooth import ENDINGS, Held, SmoothModel, TooLargeError
+from cardan.engine.statics.smooth import SmoothModel
+from cardan.engine.statics.smooth_scene import ENDINGS, Held, is_yielding, yields
+from cardan.engine.statics.stops import beyond_limits
 from cardan.engine.statics.tables import contact_forces, coordinates_of_joints, joint_reactions
-from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, ROW_MOTOR
-from cardan.schemas import GivenScene, Scene, scene_of
+from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, ROW_LIMIT, ROW_MOTOR
+from cardan.schemas import GivenScene, Scene, SceneInvalid, scene_of
 
 Array = NDArray[np.float64]
 
@@ -76,6 +84,9 @@ def statics(
     reactions = reactions_at(scene)
     smooth, moved, steps, stopped = None, False, 0, ""
     unknown, slack = admissible(reactions)
+    beyond = reactions.misplaced or _beyond_stops(scene, reactions.simulation)
+    if beyond:
+        unknown, stopped = None, beyond
     if unknown is None and search:
         smooth, found, stopped = _search(scene)
         stopped += hovering(reactions) if stopped else ""
@@ -84,16 +95,15 @@ def statics(
             smooth.sample(found.q, np.zeros(smooth.nv), np.zeros(smooth.nv))
             there = reactions_at(scene, smooth.simulation)
             unknown, left = admissible(there)
-            stretched = stretched_couplings(scene, smooth.simulation)
-            if stretched:
-                unknown = None
-                stopped = f"The search ended where coupling '{stretched[0]}' is beyond its offset."
+            beyond = there.misplaced or _beyond_stops(scene, smooth.simulation)
+            if beyond:
+                unknown, stopped = None, f"The search ended elsewhere. {beyond}"
             elif unknown is not None:
                 reactions, slack, moved = there, left, True
             else:
-                stopped = why_not(there)
+                stopped = why_not(there) + _yielding_stops(scene, smooth.simulation)
     elif unknown is None:
-        stopped = why_not(reactions)
+        stopped = stopped or why_not(reactions)
     status: Status = "equilibrium" if unknown is not None else "none"
     if unknown is None and search:
         status = "not_found"
@@ -113,13 +123,28 @@ def _search(scene: Scene) -> tuple[SmoothModel | None, Equilibrium | None, str]:
             place, held = beyond
             smooth.held_places[place] = held
     except ValueError as error:
-        return smooth, None, f"The search ended: {error}."
+        message = str(error).rstrip(".")
+        return smooth, None, f"The search ended: {message}."
     if found.found:
         return smooth, found, ""
     return smooth, found, (
         f"The search ended after {found.steps} steps with {found.residual:.3g} N m left: nothing "
         "holds the mechanism in some direction, or its equilibrium is far away."
     )  # fmt: skip
+
+
+def _beyond_stops(scene: Scene, pose: Simulation) -> str:
+    """A sentence on a joint that is beyond a stop that does not yield; empty: none is."""
+    hard = (joint for joint in scene.joints if not yields(joint))
+    names = {joint.name for joint in hard}.intersection(beyond_limits(scene, pose))
+    return f"Joint '{min(names)}' is beyond its limits." if names else ""
+
+
+def _yielding_stops(scene: Scene, pose: Simulation) -> str:
+    """A sentence on a soft stop that the search went beyond; empty: on none."""
+    soft = {joint.name for joint in scene.joints if yields(joint)}
+    names = soft.intersection(beyond_limits(scene, pose))
+    return f" The soft stop of joint '{min(names)}' is no part of the search." if names else ""
 
 
 def _beyond(scene: Scene, smooth: SmoothModel, q: Array) -> tuple[int, Held] | None:
@@ -129,7 +154,7 @@ def _beyond(scene: Scene, smooth: SmoothModel, q: Array) -> tuple[int, Held] | N
     for joint in scene.joints:
         for axis, ending in enumerate(ENDINGS):
             limits = getattr(joint, f"limits{ending}", None)
-            if limits is None or not hasattr(limits, "lower") or limits.stiffness is not None:
+            if limits is None or not hasattr(limits, "lower") or is_yielding(limits):
                 continue
             j = names.index(joint.name)
             node = np.flatnonzero((tree.joint == j) & (tree.axis == axis))
@@ -157,14 +182,10 @@ def _answer(
     count, touched = 0, np.zeros(len(reactions.rows), bool)
     if unknown is not None:
         count, touched = undetermined(reactions.program, unknown)
-    stability, left_out = None, []
+    stability: Stability | None = None
+    left_out: list[str] = []
     if unknown is not None and not _carried_by_bounds(reactions, unknown):
-        try:
-            smooth = smooth or SmoothModel(scene)
-            stability = judge(smooth, find_equilibrium(_at(smooth, moved), search=False))
-            left_out = smooth.all_left_out()
-        except TooLargeError as error:
-            left_out = [f"stability: {error}"]
+        stability, left_out = _stability(scene, smooth, moved)
     held = None
     if load is not None:
         wrench = load_wrench(simulation, load)
@@ -179,6 +200,22 @@ def _answer(
     )  # fmt: skip
 
 
+def _stability(
+    scene: Scene, smooth: SmoothModel | None, moved: bool
+) -> tuple[Stability | None, list[str]]:
+    """Stability at an equilibrium, and what it leaves out, or why it is not judged."""
+    try:
+        smooth = smooth or SmoothModel(scene)
+        stability = judge(smooth, find_equilibrium(_at(smooth, moved), search=False))
+    except SceneInvalid as error:
+        if any(fault.code == "nothing_moves" for fault in error.errors):
+            return NOTHING_MOVES, []
+        return None, [f"stability: {error.errors[0].message}"]
+    except ValueError as error:
+        return None, [f"stability: {error}"]
+    return stability, smooth.all_left_out()
+
+
 def _at(smooth: SmoothModel, moved: bool) -> SmoothModel:
     """The smooth model with its coordinates where the search left them."""
     if moved:
@@ -188,6 +225,7 @@ def _at(smooth: SmoothModel, moved: bool) -> SmoothModel:
 
 def _carried_by_bounds(reactions: Reactions, x: Array) -> bool:
     """Whether contacts, stops or dry friction carry a part of the load."""
-    kinds = reactions.simulation.work.rows.kind[reactions.rows]
-    carried = ~np.isin(kinds, (ROW_COUPLING, ROW_EQUATION, ROW_MOTOR))
-    return bool((np.abs(x[carried]) > WITHIN).any())
+    kind = reactions.simulation.work.rows.kind
+    carried = ~np.isin(kind[reactions.rows], (ROW_COUPLING, ROW_EQUATION, ROW_MOTOR))
+    yielding = any(kind[i] == ROW_LIMIT and force != 0.0 for i, force in reactions.fixed)
+    return yielding or bool((np.abs(x[carried]) > WITHIN).any())

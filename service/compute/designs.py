@@ -16,8 +16,9 @@ Vector = npt.NDArray[np.float64]
 Design = tuple[float, ...]
 """Values of the variables, in their order."""
 
-# how far beyond a bound a constraint still counts as kept, relative to the bound
-KEPT = 1e-6
+# how far beyond a bound a constraint still counts as kept: a share of the bound, and a share of
+# `tolerance` times the range that the quantity had in the study, as a bound may be 0
+KEPT, KEPT_OF_RANGE = 1e-6, 0.1
 
 
 @dataclass(frozen=True)
@@ -76,33 +77,47 @@ def objective_of(asked: StudyRequest, found: Measures | None) -> float | None:
     return found.objective[0]
 
 
-def violation_of(asked: StudyRequest, found: Measures) -> float:
-    """By how much the constraint that is violated most is violated, relative to its bound."""
+def slacks_of(asked: StudyRequest, known: Mapping[Design, Measures | None]) -> list[float]:
+    """How far beyond its bounds each constrained quantity may be."""
+    values = np.array([found.constraints for found in known.values() if found is not None])
+    ranges = np.ptp(values, axis=0) if len(values) else np.zeros(len(asked.constraints))
+    return [
+        max(
+            KEPT * max(abs(one.at_least or 0.0), abs(one.at_most or 0.0)),
+            KEPT_OF_RANGE * asked.tolerance * float(range_),
+            1e-300,
+        )
+        for one, range_ in zip(asked.constraints, ranges, strict=True)
+    ]
+
+
+def violation_of(asked: StudyRequest, found: Measures, slacks: Sequence[float]) -> float:
+    """By how much the constraint that is violated most is violated, in units of `slacks_of`."""
     worst = 0.0
-    for constraint, value in zip(asked.constraints, found.constraints, strict=True):
+    for constraint, value, slack in zip(asked.constraints, found.constraints, slacks, strict=True):
         for bound, way in ((constraint.at_least, -1.0), (constraint.at_most, 1.0)):
             if bound is not None:
-                worst = max(worst, way * (value - bound) / max(abs(bound), 1e-12))
-    return 0.0 if worst <= KEPT else worst
+                worst = max(worst, way * (value - bound) / slack)
+    return 0.0 if worst <= 1.0 else worst
 
 
 def best_of(asked: StudyRequest, known: Mapping[Design, Measures | None]) -> Design | None:
     """The feasible design with the best objective, or the one that violates least."""
     sign = -1.0 if asked.objective.type != "data" and asked.objective.goal == "maximise" else 1.0
     best: tuple[float, float] | None = None
-    chosen = None
+    chosen, slacks = None, slacks_of(asked, known)
     for design, found in known.items():
         value = objective_of(asked, found)
         if value is None or found is None:
             continue
-        rank = (violation_of(asked, found), sign * value)
+        rank = (violation_of(asked, found, slacks), sign * value)
         if best is None or rank < best:
             best, chosen = rank, design
     return chosen
 
 
 def deviations_of(asked: StudyRequest, design: Design, covariance: Vector) -> list[float]:
-    """Standard deviations of the variables of a fit, at a design."""
+    """Standard deviations of the variables of a fit, at a design; nan: it ended on a bound."""
     found = []
     for i, (variable, value) in enumerate(zip(asked.variables, design, strict=True)):
         low, high = variable.lower, variable.upper

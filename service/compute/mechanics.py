@@ -10,6 +10,8 @@ import orjson
 from cardan.schemas import Fault, Limits, Scene, SceneInvalid, load_scene, parse_json
 from cardan.schemas import statics as s
 from cardan.schemas.checks.names import Path, unknown_name
+from cardan.schemas.error import shown
+from cardan.schemas.given import GivenInvalid
 from cardan.service.compute import messages as m
 from cardan.service.intake import (
     invalid,
@@ -43,10 +45,17 @@ def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
     except SceneInvalid as error:
         raise invalid(located(error.errors, asked.overrides, "/scene")) from error
     except ValueError as error:
-        message = str(error)[:1].upper() + str(error)[1:]
-        fault = Fault(pointer="", code="unsuitable", message=f"{message.rstrip('.')}.")
-        raise invalid([fault], "request") from error
+        raise invalid([fault_of(error)], "request") from error
     return m.Written(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY))
+
+
+def fault_of(error: ValueError) -> Fault:
+    """The fault of what is given beside a scene, at its place where the error says it."""
+    message = str(error)[:1].upper() + str(error)[1:]
+    pointer, got = "", None
+    if isinstance(error, GivenInvalid):
+        pointer, got = error.pointer, shown(error.got)
+    return Fault(pointer=pointer, code="unsuitable", message=f"{message.rstrip('.')}.", got=got)
 
 
 def unknown_names(scene: Scene, asked: s.MechanicsRequest) -> Iterator[Fault]:

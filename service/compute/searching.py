@@ -167,7 +167,11 @@ class Search:
             "ftol": self._asked.tolerance**2,
             "gtol": 0.0,
         }
-        return self._minimize("L-BFGS-B", self._value, jac="3-point", options=options)
+        found = self._minimize("L-BFGS-B", self._value, jac="3-point", options=options)
+        if None in self._known.values():
+            # a line search shortens its steps before a run that failed, and then counts as done
+            return Ended(f"{found.reason} Runs failed on the way: the minimum may be elsewhere.")
+        return found
 
     def _cobyqa(self) -> Ended:
         from scipy.optimize import NonlinearConstraint
@@ -244,7 +248,9 @@ class Search:
             max_nfev=10 * self._asked.max_evaluations,
             workers=_map,
         )
-        return Ended(_sentence(found.message), _covariance(found.jac, found.fun))
+        # the search stays inside of its bounds, and comes as near to them as it ends
+        inside = np.abs(found.x - 1.5) < 0.5 - self._asked.tolerance
+        return Ended(_sentence(found.message), _covariance(found.jac, found.fun, inside))
 
 
 def _map(evaluate: Callable[[Any], Any], points: Iterable[Any]) -> list[Any]:
@@ -260,15 +266,23 @@ def _map(evaluate: Callable[[Any], Any], points: Iterable[Any]) -> list[Any]:
     return values
 
 
-def _covariance(jacobian: Vector, residuals: Vector) -> Vector | None:
-    """(J^T J)^-1 |r|^2 / (m - n); `None` where the data determine no unique answer.
+def _covariance(
+    jacobian: Vector, residuals: Vector, inside: npt.NDArray[np.bool_]
+) -> Vector | None:
+    """(J^T J)^-1 |r|^2 / (m - n) of the n variables that ended inside of their bounds, else nan.
+
+    `None` where the data determine no unique answer. A variable on its bound is known to be there:
+    the scatter of the data says nothing of it.
 
     Source: Seber and Wild 1989, Nonlinear Regression, section 2.1.2
     """
-    m, n = jacobian.shape
-    if m <= n or np.linalg.matrix_rank(jacobian) < n:
+    part = jacobian[:, inside]
+    m, n = part.shape
+    if n == 0 or m <= n or np.linalg.matrix_rank(part) < n:
         return None
-    return np.asarray(np.linalg.inv(jacobian.T @ jacobian) * (residuals @ residuals) / (m - n))
+    found = np.full((len(inside), len(inside)), np.nan)
+    found[np.ix_(inside, inside)] = np.linalg.inv(part.T @ part) * (residuals @ residuals) / (m - n)
+    return found
 
 
 def _sentence(message: Any) -> str:

@@ -26,6 +26,7 @@ from cardan.service.compute.designs import (
     deviations_of,
     method_of,
     objective_of,
+    slacks_of,
     start_of,
     violation_of,
 )
@@ -148,11 +149,12 @@ def _best(
         "values": overrides_of(ask, design),
         "objective": objective_of(ask, measures),
         "constraints": list(measures.constraints),
-        "feasible": violation_of(ask, measures) == 0.0,
+        "feasible": violation_of(ask, measures, slacks_of(ask, known)) == 0.0,
         "deviations": None,
     }
     if isinstance(found, Ended) and found.covariance is not None:
-        best["deviations"] = overrides_of(ask, deviations_of(ask, design, found.covariance))
+        deviations = overrides_of(ask, deviations_of(ask, design, found.covariance))
+        best["deviations"] = {at: one for at, one in deviations.items() if not math.isnan(one)}
     return best
 
 

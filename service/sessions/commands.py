@@ -9,6 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cardan.engine import Simulation
+from cardan.schemas import Fault
+from cardan.schemas.error import shown
+from cardan.schemas.given import GivenInvalid
 from cardan.service.errors import ErrorCode, ServiceError
 
 Arguments = dict[str, Any]
@@ -22,8 +25,19 @@ def apply_command(simulation: Simulation, op: str, arguments: Arguments) -> None
         COMMANDS[op](simulation, arguments)
     except (ValueError, KeyError, IndexError) as error:
         raise ServiceError(
-            ErrorCode.COMMAND_IMPOSSIBLE, f"The simulation cannot take {op}: {error.args[0]}"
+            ErrorCode.COMMAND_IMPOSSIBLE,
+            f"The simulation cannot take {op}: {error.args[0]}",
+            errors=_faults_of(error),
         ) from error
+
+
+def _faults_of(error: Exception) -> list[dict[str, Any]]:
+    """The fault of a value whose place in the command the error says."""
+    if not isinstance(error, GivenInvalid):
+        return []
+    got = shown(error.got)
+    fault = Fault(pointer=error.pointer, code="unsuitable", message=str(error), got=got)
+    return [fault.model_dump()]
 
 
 def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]) -> None:

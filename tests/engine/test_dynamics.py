@@ -158,7 +158,7 @@ def test_states_that_do_not_fit_are_refused_with_their_place() -> None:
     q, qd = some_states(tree)
     with pytest.raises(StatesInvalid) as error:
         tree.inverse_dynamics(q[:, :-1], qd[:, :-2])
-    assert faults_of(error) == [("/q", "wrong_shape"), ("/qd", "wrong_shape")]
+    assert faults_of(error) == [("/q/0", "wrong_shape"), ("/qd/0", "wrong_shape")]
     with pytest.raises(StatesInvalid) as error:
         tree.inverse_dynamics(q, qd[:3])
     assert faults_of(error) == [("/qd", "wrong_shape")]

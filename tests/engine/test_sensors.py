@@ -251,3 +251,33 @@ def test_bad_sensors_are_refused_by_name(sensor: Document, pointer: str, said: s
         load_scene(scene)
     fault = next(fault for fault in caught.value.errors if fault.pointer == pointer)
     assert said in fault.message
+
+
+def test_what_sleeps_still_weighs() -> None:
+    """Every reading of the plate below a crate that falls asleep is its weight, from 0.2 s on."""
+    crate = {"name": "crate", "mass": 2.0, "position": [0.3, 0, 0.2], "shapes": [CUBE]}
+    bob = {"name": "bob", "mass": 1.0, "position": [3, 0, 1], "inertia": [0.1] * 3}
+    pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob", "anchor": [3, 0, 2]}
+    sensors = [
+        {"name": "plate", "type": "contact_force", "body": "ground"},
+        {"name": "feet", "type": "contact_force", "body": "crate", "other": "ground"},
+        {"name": "pin", "type": "force_torque", "joint": "pin"},
+    ]
+    scene = scene_of(
+        [ground(), crate, bob],
+        sensors,
+        joints=[pin | {"axis": [0, 1, 0]}],
+        simulation={"sleeping": {"enabled": True, "time": 0.3}},
+    )
+    simulation = simulate(scene)
+    simulation.advance(100)
+    weight, asleep = 2.0 * G, 0
+    for _ in range(200):
+        simulation.advance(1)
+        assert values(simulation, "plate")[:3] == pytest.approx([0, 0, -weight], abs=1e-6)
+        assert values(simulation, "plate")[4] == pytest.approx(0.3 * weight, rel=1e-6)
+        assert values(simulation, "feet") == pytest.approx([0, 0, weight, 0, 0, 0], abs=1e-6)
+        asleep += simulation.asleep()[1]
+        held = values(simulation, "pin")[2]
+        assert math.isnan(held) if simulation.asleep()[2] else held == pytest.approx(G)
+    assert 100 < asleep < 200

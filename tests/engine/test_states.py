@@ -256,10 +256,10 @@ def test_a_state_that_is_set_is_booked_as_work_from_outside() -> None:
     ("q", "qd", "words"),
     [
         ({"pins": 1.0}, None, "no joint 'pins'"),
-        ({"pin": [1.0, 2.0]}, None, "q of joint 'pin' must be 1 finite numbers"),
-        ({"pin": "far"}, None, "must be 1 finite numbers"),
+        ({"pin": [1.0, 2.0]}, None, "q of joint 'pin' must be 1 finite number"),
+        ({"pin": "far"}, None, "must be 1 finite number"),
         (None, {"pin": math.nan}, "qd of joint 'pin'"),
-        ([1.0, 2.0], None, "q must be 1 finite numbers"),
+        ([1.0, 2.0], None, "q must be 1 finite number"),
     ],
 )
 def test_values_that_do_not_fit_change_nothing(q: Any, qd: Any, words: str) -> None:

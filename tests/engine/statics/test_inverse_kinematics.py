@@ -11,6 +11,7 @@ import pytest
 from cardan import Dynamics, inverse_kinematics
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, document
+from tests.engine.statics.cams import CAM, cam
 from tests.engine.trees.trees import random_scene, unit
 
 
@@ -113,3 +114,38 @@ def test_a_pose_beyond_what_a_cord_allows_is_not_found() -> None:
     assert not found.found
     assert "cord" in found.at_limits
     assert inverse_kinematics(load_scene(scene), hand(1.8, 0.3)).found
+
+
+def test_a_pose_beyond_the_cone_of_a_ball_is_not_found() -> None:
+    rod = {"name": "rod", "position": [0, 0, -0.5], "mass": 1.0, "inertia": [0.1] * 3}
+    ball = {"name": "ball", "type": "ball", "parent": "world", "child": "rod", "anchor": [0, 0, 0]}
+    scene = document([rod], [ball | {"axis": [0, 0, 1], "limits": {"swing": 0.3, "twist": 0.1}}])
+    for swing in (0.2, 0.4):
+        place = [math.sin(swing), 0, -math.cos(swing)]
+        target = {"body": "rod", "point": [0, 0, -0.5], "position": place}
+        found = inverse_kinematics(load_scene(scene), [target])
+        assert found.found is (swing < 0.3)
+        assert found.at_limits == ([] if found.found else ["ball"])
+
+
+def test_a_cylinder_that_is_driven_gives_way_to_the_hand() -> None:
+    """A rigid drive of a distance is left out; the distance is then free."""
+    scene = planar_arm()
+    cylinder: Document = {
+        "name": "cylinder",
+        "type": "distance",
+        "parent": "world",
+        "child": "lower",
+    }
+    cylinder |= {"anchor": [0, 1, 0], "anchor2": [1.5, 0, 0]}
+    scene["joints"].append(cylinder | {"motor": {"type": "position", "target": 1.8}})
+    found = inverse_kinematics(load_scene(scene), hand(1.2, 0.9))
+    assert found.found
+    assert found.coordinates["cylinder"][0] < 1.7
+
+
+def test_couplings_hold_at_the_pose_that_is_found() -> None:
+    target = {"body": "follower", "position": [2, 0, 0.2]}
+    found = inverse_kinematics(load_scene(cam()), [target])
+    assert found.found
+    assert CAM * math.sin(found.coordinates["turn"][0]) == pytest.approx(0.2, abs=1e-7)

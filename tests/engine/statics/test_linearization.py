@@ -11,10 +11,12 @@ import scipy.linalg
 
 import cardan
 from cardan import Dynamics, linearize
+from cardan.engine.build.rotations import rotation_matrix
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, document
+from tests.engine.statics.cams import CAM, cam
 from tests.engine.statics.test_statics import GRAVITY, G, arm, train
-from tests.engine.trees.trees import random_scene
+from tests.engine.trees.trees import random_scene, unit
 
 
 def linear(scene: Document, **more: Any) -> Any:
@@ -166,19 +168,26 @@ def test_a_moving_tree_agrees_with_differences_of_forward_dynamics(floating: boo
         if motion.motion != "free":
             q[motion.q[0]] = state[motion.v[0]]
         qd[motion.v[0] : motion.v[1]] = state[n + motion.v[0] : n + motion.v[1]]
+    axes = np.eye(n)
+    if floating:
+        # velocities of the free body are in W here, in its axes there
+        axes[3:6, 3:6] = rotation_matrix(q[3:7])
+        qd = axes.T @ qd
     step = 1e-5
     for k in range(start, n):
         motion = next(one for one in tree.coordinates if one.v[0] <= k < one.v[1])
         ahead, behind = q.copy(), q.copy()
         ahead[motion.q[0]] += step
         behind[motion.q[0]] -= step
-        slope = (tree.forward_dynamics(ahead, qd) - tree.forward_dynamics(behind, qd)) / (2 * step)
+        slope = tree.forward_dynamics(ahead, qd) - tree.forward_dynamics(behind, qd)
+        slope = axes @ slope / (2 * step)
         size = max(1e-3, np.abs(slope).max())
         assert found.A[n:, k] == pytest.approx(slope, rel=1e-6, abs=1e-6 * size)
         fast, slow = qd.copy(), qd.copy()
         fast[k] += step
         slow[k] -= step
-        slope = (tree.forward_dynamics(q, fast) - tree.forward_dynamics(q, slow)) / (2 * step)
+        slope = tree.forward_dynamics(q, fast) - tree.forward_dynamics(q, slow)
+        slope = axes @ slope / (2 * step)
         size = max(1e-3, np.abs(slope).max())
         assert found.A[n:, n + k] == pytest.approx(slope, rel=1e-6, abs=1e-6 * size)
 
@@ -276,7 +285,7 @@ def test_what_is_left_out_is_said() -> None:
     [
         ({"inputs": [{"joint": "pin"}]}, "has no motor with a target"),
         ({"outputs": [{"joint": "pins"}]}, "no joint 'pins'"),
-        ({"outputs": [{"joint": "pin", "coordinate": 1}]}, "has 1 coordinates"),
+        ({"outputs": [{"joint": "pin", "coordinate": 1}]}, "has 1 coordinate;"),
         ({"outputs": [{"body": "rod"}]}, "no body 'rod'"),
         ({"outputs": [{"joint": "pin", "quantity": "speed"}]}, "quantity must be one of"),
         ({"q": {"pins": 1.0}}, "no joint 'pins'"),
@@ -322,3 +331,115 @@ def test_fields_that_do_not_exist_are_refused() -> None:
         cardan.inverse_kinematics(scene, [target])
     with pytest.raises(ValueError, match="no field 'force'"):
         cardan.statics(scene, load={"force": [1, 0, 0]})
+
+
+def sprung_crate(orientation: list[float]) -> Document:
+    """A free body between three pairs of springs along x, y, z."""
+    crate = {"name": "crate", "mass": 2.0, "inertia": [0.1] * 3, "orientation": orientation}
+    springs = [
+        {"type": "spring", "parent": "world", "child": "crate", "stiffness": k}
+        | {"anchor": (2.0 * side * axis).tolist(), "anchor2": (0.3 * side * axis).tolist()}
+        for axis, k in zip(np.eye(3), (100.0, 200.0, 400.0), strict=True)
+        for side in (1.0, -1.0)
+    ]
+    return document([crate], forces=springs) | {"gravity": [0, 0, 0]}
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("turned", [[1.0, 0, 0, 0], unit(np.array([0.8, 0.2, 0.5, -0.3])).tolist()])
+def test_axes_of_a_free_body_make_no_difference(turned: list[float]) -> None:
+    scene = sprung_crate(turned)
+    stability = cardan.statics(load_scene(scene)).stability
+    assert stability is not None
+    assert stability.symmetric
+    assert stability.eigenvalues[3:] == pytest.approx([100, 200, 400], rel=1e-8)
+    found = linear(scene)
+    assert found.A[:6, 6:] == pytest.approx(np.eye(6), abs=1e-8)
+    swings = [mode for mode in found.modes if mode.frequency > 1.0]
+    for axis, mode in enumerate(swings):
+        assert np.abs(mode.bodies[0, 3:]) == pytest.approx(np.eye(3)[axis], abs=1e-8)
+
+
+@pytest.mark.parametrize(("longest", "states"), [(4.0, 2), (3.0, 0)])
+def test_a_rope_holds_where_it_is_taut(longest: float, states: int) -> None:
+    scene = arm(length=1.0)
+    rope = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
+    scene["joints"].append(
+        rope | {"anchor": [3, 0, -1], "anchor2": [0, 0, -1], "limits": {"upper": longest}}
+    )
+    found = linear(scene)
+    assert len(found.eigenvalues) == states
+    assert "limits of joint 'rope'" in found.left_out
+    if states:
+        assert frequencies(found) == pytest.approx([math.sqrt(2.0 * G / 2.1)], rel=1e-9)
+
+
+def cam_acceleration(x: float, rate: float) -> float:
+    """Of the shaft, by Lagrange: (I + m f'^2) x'' + m f' f'' x'^2 + m g f' = 0."""
+    first, second = CAM * math.cos(x), -CAM * math.sin(x)
+    return -(2.0 * first * second * rate**2 + 2.0 * G * first) / (0.2 + 2.0 * first**2)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(("x", "rate"), [(0.4, 0.0), (0.4, 3.0), (-1.2, 5.0)])
+def test_a_cam_that_turns_has_the_model_of_lagrange(x: float, rate: float) -> None:
+    q = {"turn": x, "lift": CAM * math.sin(x)}
+    qd = {"turn": rate, "lift": CAM * math.cos(x) * rate}
+    found = linear(cam(), q=q, qd=qd)
+    assert found.coordinates == ("turn",)
+    e = 1e-5
+    by_x = (cam_acceleration(x + e, rate) - cam_acceleration(x - e, rate)) / (2 * e)
+    by_rate = (cam_acceleration(x, rate + e) - cam_acceleration(x, rate - e)) / (2 * e)
+    # the spline through 401 points has the curvature of the sine within 4e-5
+    assert found.A[1] == pytest.approx([by_x, by_rate], rel=2e-4, abs=1e-8)
+    assert found.f0[1] == pytest.approx(cam_acceleration(x, rate), rel=1e-4)
+
+
+def test_bodies_that_are_tied_twice_are_tied_once() -> None:
+    """Equations that cancel to rounding hold nothing."""
+    scene = arm(length=1.0)
+    scene["bodies"].append({"name": "cap", "mass": 0.5, "inertia": [0.1] * 3})
+    weld = {"name": "weld", "type": "fixed", "parent": "bob", "child": "cap"}
+    again = [
+        {"name": f"again {y}", "type": "ball", "parent": "bob", "child": "cap"}
+        | {"anchor": [0.1, y, -0.4]}
+        for y in (-0.2, 0.3)
+    ]
+    scene["joints"] += [weld, *again]
+    found = linear(scene, q={"pin": 0.3})
+    assert len(found.coordinates) == 1
+    slope = -2.0 * G * math.cos(0.3) / (2.1 + 0.1)
+    assert found.A[1, 0] == pytest.approx(slope, rel=1e-8)
+    rest = cardan.statics(load_scene(scene | {"gravity": [1, 0, -G]}))
+    assert (rest.status, rest.indeterminate) == ("equilibrium", 6)
+
+
+def test_where_w_has_its_origin_makes_no_difference() -> None:
+    """Steps of differences follow the size of the mechanism, not its distance from the origin."""
+    near: Document = {}
+    far: Document = {}
+    for scene, x in ((near, 0.0), (far, 1e5)):
+        scene["bodies"] = [
+            {"name": "bob", "mass": 1.0, "inertia": [0.1] * 3, "position": [x, 0, 0]}
+        ]
+        rail = {"name": "rail", "type": "slider", "parent": "world", "child": "bob"}
+        scene["joints"] = [rail | {"axis": [1, 0, 0], "spring": {"stiffness": [10.0, 0.0, 4.0]}}]
+        guy = {"type": "spring", "parent": "world", "child": "bob", "stiffness": 30.0, "rest": 0.5}
+        scene["forces"] = [guy | {"anchor": [x + 1, 1, 0], "anchor2": [x, 0, 0]}]
+    stiff = 10.0 + 30.0 * (1.0 - 0.5 / math.sqrt(2.0)) + 30.0 * 0.25 / math.sqrt(2.0)
+    for scene in (near, far):
+        assert linear(scene).A[1, 0] == pytest.approx(-stiff, rel=1e-6)
+
+
+def test_motions_from_outside_are_said_to_be_left_out() -> None:
+    scene = arm(motor={"type": "velocity", "target": 2.0})
+    scene["bodies"].append({"name": "table", "type": "kinematic", "angular_velocity": [0, 0, 1]})
+    left_out = linear(scene).left_out
+    assert left_out == ("motion of body 'table'", "speed of the drive of joint 'pin'")
+    assert "speed" not in " ".join(linear(scene, qd={"pin": 2.0}).left_out)
+    off = linear(arm(motor={"type": "position", "target": 0.3}))
+    assert off.left_out == ("target of joint 'pin'",)
+    # a step function has the value of the last jump, whatever comes next
+    steps = {"times": [-1.0, 1.0], "values": [0.0, 1.0], "interpolation": "step"}
+    at = linear(arm(motor={"type": "position", "target": steps}))
+    assert at.left_out == ()

@@ -11,6 +11,7 @@ import pytest
 from cardan import linearize, statics
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document, ground
+from tests.engine.statics.cams import CAM, cam
 
 G = 9.81
 GRAVITY = [0, 0, -G]
@@ -342,3 +343,122 @@ def test_a_body_that_hovers_is_named() -> None:
     assert "no contact is at body 'crate'" in found.reason
     crate["position"] = [0, 0, 0.1]
     assert judged(document([ground(), crate])).status == "equilibrium"
+
+
+def test_couplings_hold_where_the_search_ends() -> None:
+    """The follower of a cam comes to rest at the lowest place of the cam, on it."""
+    found = judged(cam())
+    assert (found.status, found.moved) == ("equilibrium", True)
+    assert found.coordinates["turn"][0] == pytest.approx(-0.5 * math.pi, abs=1e-6)
+    assert found.coordinates["lift"][0] == pytest.approx(-CAM, abs=1e-8)
+
+
+@pytest.mark.reference
+def test_a_servo_holds_a_parallelogram_at_its_target() -> None:
+    link = {"mass": 1.0, "inertia": [0.1] * 3}
+    bodies = [
+        {"name": name, "position": place, **link}
+        for name, place in (("left", [0, 0, 0.5]), ("right", [2, 0, 0.5]), ("top", [1, 0, 1]))
+    ]
+    ends = [
+        ("world", "left", [0, 0, 0]), ("world", "right", [2, 0, 0]),
+        ("left", "top", [0, 0, 1]), ("right", "top", [2, 0, 1]),
+    ]  # fmt: skip
+    joints: list[Document] = [
+        {"name": f"j{k}", "type": "hinge", "axis": [0, 1, 0], "anchor": anchor}
+        | {"parent": parent, "child": child}
+        for k, (parent, child, anchor) in enumerate(ends)
+    ]
+    joints[0]["motor"] = {"type": "position", "target": 0.3}
+    found = judged(document(bodies, joints))
+    assert found.status == "equilibrium"
+    angles = [found.coordinates[f"j{k}"][0] for k in range(4)]
+    assert angles == pytest.approx([0.3, 0.3, -0.3, -0.3], abs=1e-9)
+    # virtual work: the weights rise by 0.5 cos, 0.5 cos and cos
+    expected = -2.0 * G * math.sin(0.3)
+    assert reaction(found, "j0")["drives"][0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_cannot_move_is_in_equilibrium() -> None:
+    weld = {"name": "weld", "type": "fixed", "parent": "world", "child": "bob"}
+    scene = arm() | {"joints": [weld]}
+    found = judged(scene)
+    assert found.status == "equilibrium"
+    assert reaction(found, "weld")["force"] == pytest.approx([0, 0, 2.0 * G])
+    assert (found.stability.stable, len(found.stability.eigenvalues)) == (None, 0)
+    assert judged(document([ground()])).status == "equilibrium"
+
+
+def test_what_a_winch_holds_is_judged_and_its_stability_is_not() -> None:
+    scene = arm()
+    winch: Document = {"name": "winch", "type": "distance", "parent": "world", "child": "bob"}
+    winch |= {"anchor": [0, 0, 1], "anchor2": [0, 0, -1]}
+    scene["joints"] = [winch | {"motor": {"type": "position", "target": 2.0}}]
+    found = judged(scene)
+    assert (found.status, found.stability) == ("equilibrium", None)
+    assert reaction(found, "winch")["drives"][0] == pytest.approx(-2.0 * G)
+    assert "stability: Joint 'winch' is held rigidly" in found.left_out[0]
+
+
+def test_a_drive_or_a_lock_that_is_elsewhere_is_no_equilibrium() -> None:
+    servo = {"type": "position", "target": 1.5}
+    for held in ({"motor": servo}, {"limits": {"lower": 1.5, "upper": 1.5}}):
+        assert judged(arm(**held), search=False).status == "none"
+        found = judged(arm(**held))
+        assert (found.status, found.coordinates["pin"][0]) == ("equilibrium", pytest.approx(1.5))
+    # a servo that is too weak pushes with all it has, wherever it is stopped
+    weak = servo | {"max_force": G}
+    stalled = {"position": math.asin(0.5)}
+    found = judged(arm(motor=weak, initial=stalled), search=False)
+    assert found.status == "equilibrium"
+    assert reaction(found, "pin")["drives"][0] == pytest.approx(G)
+    assert judged(arm(motor=weak), search=False).status == "none"
+
+
+def test_what_is_light_beside_the_rest_must_be_held_too() -> None:
+    box = {"type": "box", "size": [0.2, 0.2, 0.2]}
+    heavy = {"name": "heavy", "mass": 1e6, "position": [0, 0, 0.1], "shapes": [box]}
+    feather = {"name": "feather", "mass": 1e-6, "position": [3, 0, 0.1], "shapes": [box]}
+    scene = document([ground(), heavy, feather])
+    assert judged(scene, search=False).status == "equilibrium"
+    feather["position"] = [3, 0, 1]
+    found = judged(scene, search=False)
+    assert found.status == "none"
+    assert "'feather'" in found.reason
+
+
+def test_stops_that_the_search_does_not_hold_are_named() -> None:
+    """It leaves out the cone of a ball joint, and soft stops."""
+    scene = arm() | {"gravity": [G, 0, 0]}
+    pin = {"name": "pin", "type": "ball", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
+    scene["joints"] = [pin | {"axis": [0, 0, 1], "limits": {"swing": 0.3}}]
+    found = judged(scene)
+    assert found.status == "not_found"
+    assert "'pin' is beyond its limits" in found.reason
+    soft = {"lower": 0.5, "upper": 2.0, "stiffness": 50.0}
+    found = judged(arm(limits=soft, initial={"position": 1.0}))
+    assert found.status == "not_found"
+    assert "soft stop of joint 'pin'" in found.reason
+
+
+def test_on_a_soft_stop_stability_is_not_judged() -> None:
+    stiffness = 2.0 * G * math.sin(0.45) / 0.05
+    soft = {"lower": 0.5, "upper": 2.0, "stiffness": stiffness}
+    found = judged(arm(limits=soft, initial={"position": 0.45}), search=False)
+    assert (found.status, found.stability) == ("equilibrium", None)
+
+
+def test_a_torque_that_turns_along_has_an_equilibrium() -> None:
+    """Forces without a potential: Newton's steps converge, gradients of an energy do not."""
+    scene = arm()
+    pin = {"name": "pin", "type": "ball", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
+    scene["joints"] = [pin | {"motor": {"type": "force", "target": [4.0, 0, 0]}}]
+    found = judged(scene)
+    assert found.status == "equilibrium"
+    assert found.coordinates["pin"] == pytest.approx([math.asin(4.0 / (2.0 * G)), 0, 0], abs=1e-4)
+
+
+def test_a_soft_drive_carries_nothing_more_where_it_is() -> None:
+    scene = arm(motor={"type": "position", "target": 0.0, "stiffness": 100.0})
+    found = judged(scene, load={"acceleration": [1, 0, 0]})
+    assert (found.margin.factor, found.margin.gives_way) == (0.0, "free to move")

@@ -53,7 +53,7 @@ def test_faults_point_into_the_request(client):
         return [(fault["pointer"], fault["code"]) for fault in answer.json()["errors"]]
 
     short = {"scene": PENDULUM, "q": [[0.0]]}
-    assert faults("inverse", short) == [("/q", "wrong_shape")]
+    assert faults("inverse", short) == [("/q/0", "wrong_shape")]
     assert faults("inverse", {"scene": PENDULUM, "q": [["x"]]})[0][0] == "/q/0/0"
     assert faults("inverse", {"scene": PENDULUM, "Q": [[0.0]]})[0][0] == "/Q"
     assert faults("jacobian", {"scene": PENDULUM, "body": "nobody"}) == [("/body", "unknown_body")]

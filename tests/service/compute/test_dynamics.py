@@ -87,7 +87,7 @@ def test_answers_beyond_the_limit_are_refused(operation):
 
 def test_faults_are_told_by_their_place():
     short = faults("inverse", {"q": [[0.0, 0.0]]})[0]
-    assert (short["pointer"], short["code"]) == ("/q", "wrong_shape")
+    assert (short["pointer"], short["code"]) == ("/q/0", "wrong_shape")
     nobody = faults("jacobian", {"body": "nobody", "point": (0, 0, 0)})
     assert nobody[0]["pointer"] == "/body"
     flat = {"bodies": [{"name": "b", "mass": 1.0, "inertia": [1.0, 1.0, 5.0]}]}

@@ -277,6 +277,7 @@ def test_reset_to_coordinates(service: Service, session: str):
     assert first()[0] == pytest.approx(0.2, abs=1e-9)
     refused = service.http.post(f"/sessions/{session}:reset", json={"q": {"nothing": 1.0}})
     assert (refused.status_code, refused.json()["code"]) == (422, "command_impossible")
+    assert [fault["pointer"] for fault in refused.json()["errors"]] == ["/q/nothing"]
     # what is refused changes nothing
     assert first()[0] == pytest.approx(0.2, abs=1e-9)
     assert service.state(session)["epoch"] == 2
