@@ -114,7 +114,7 @@ export class Bodies {
     /** whether there are thousands */
     this.many = this.parts.length > MANY;
     for (const { look, shape, parts } of kinds.values()) this.groups.push(makeGroup(look, shape, parts, { depth, coarse: this.many }));
-    this.root.add(...this.groups.map((group) => group.mesh));
+    for (const { mesh } of this.groups) this.root.add(mesh);
   }
 
   /**

@@ -85,13 +85,15 @@ def pictures_of(recording: Recording) -> dict[str, list[dict[str, Any]]]:
     scene = recording.scene or {}
     meshes = scene.get("meshes", {})
     found = {}
-    for number, body in enumerate(scene.get("bodies", [])):
+    moving = 0
+    for body in scene.get("bodies", []):
         shapes, visuals = list(body.get("shapes", [])), body.get("visuals", [])
         if visuals:
             shapes = [shape for shape in shapes if shape["type"] in ENDLESS]
             shapes += [{**meshes.get(visual.get("mesh"), {}), **visual} for visual in visuals]
         static = body.get("type") == "static"
-        usual = STATIC_COLOR if static else PALETTE[number % len(PALETTE)]
+        usual = STATIC_COLOR if static else PALETTE[moving % len(PALETTE)]
+        moving += not static
         found[body["name"]] = [{**shape, "color": _color(shape, usual)} for shape in shapes]
     return found
 

@@ -291,15 +291,24 @@ def test_colours_are_in_linear_light_whatever_form_they_have():
 
 def test_a_part_has_the_colours_of_the_whole():
     ball = {"type": "sphere", "radius": 0.1}
-    checked = cardan.load_scene(coloured(ball, ball, ball))
+    scene = coloured(ball, ball, ball)
+    scene["bodies"][0] = {"name": "b0", "type": "static", "shapes": [ball]}
+    checked = cardan.load_scene(scene)
     recording, summary = cardan.run(checked)
     tables = recording_of(checked, summary["scene_hash"], recording.tables(), summary)
     whole, part = (
         pygltflib.GLTF2.load_from_bytes(encode(one, FORMATS["gltf"]))
         for one in (tables, cut(tables, Slice(bodies=("b2",))))
     )
-    last = whole.materials[whole.meshes[2].primitives[0].material]
-    assert part.materials[part.meshes[0].primitives[0].material] == last
+    rest, first, second = (
+        whole.materials[mesh.primitives[0].material].pbrMetallicRoughness.baseColorFactor
+        for mesh in whole.meshes
+    )
+    # of the page: what moves is counted, what rests is grey
+    assert first[:3] == pytest.approx([0.7605245, 0.2462013, 0.0423114], abs=1e-6)
+    assert max(rest[:3]) - min(rest[:3]) < 0.1
+    (own,) = part.materials
+    assert own.pbrMetallicRoughness.baseColorFactor == second
 
 
 def test_equal_shapes_share_their_triangles():
