@@ -173,6 +173,8 @@ class Execution:
         if event == RunEvent.RELEASED:
             run.save()
             return m.Done(self._number, event, self._step)
+        if error is not None and event != RunEvent.FAILED:
+            summary["status"], summary["reason"] = str(event), error["message"]
         if event == RunEvent.FAILED and item.record == "failed":
             # the same scene has the same bits
             simulation = variants.simulation(scene)
