@@ -226,6 +226,20 @@ def test_a_scene_of_any_size_fills_the_view(
     assert distance == pytest.approx(1.1 * reach / np.sin(min(half, across)), rel=0.01)
 
 
+def test_a_word_that_names_no_colour_is_drawn_as_none(page: Any, server: str, shown: Shown) -> None:
+    """Nothing is said in the console; white was drawn, which no other format does."""
+    warnings: list[str] = []
+    page.on("console", lambda said: warnings.append(said.text) if said.type == "warning" else None)
+    box = {"type": "box", "size": [1, 1, 1]}
+    bodies = [
+        {**BALL, "name": name, "position": [k, 0, 0], "shapes": [{**box, "color": color}]}
+        for k, (name, color) in enumerate({"a": "blurple", "b": "rebeccapurple"}.items())
+    ]
+    page.goto(f"{server}/#session={held({'version': 1, 'bodies': bodies}, server)}")
+    shown.wait("cardan.shown().state === 'paused'")
+    assert [text for text in warnings if "olor" in text] == []
+
+
 def test_nobody_steers_what_is_over(tab: Any, browser: Any, server: str) -> None:
     tab.set_viewport_size(SMALL)
     session = held({"version": 1, "bodies": [FLOOR]}, server)
