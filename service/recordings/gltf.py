@@ -74,7 +74,7 @@ def write_gltf(recording: Recording, sink: IO[bytes]) -> None:
         "meshes": [],
         "materials": [],
     }
-    pictures = pictures_of(recording)
+    pictures = pictures_of(recording, motion)
     document["nodes"] += [_node(*each) for each in zip(motion.names, motion.poses[0], strict=True)]
     for body in np.nonzero(~motion.present[0])[0]:
         document["nodes"][body + 1]["scale"] = [0.0, 0.0, 0.0]

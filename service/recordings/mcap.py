@@ -156,7 +156,7 @@ def _frame(motion: Motion, number: int) -> dict[str, Any]:
 
 
 def _shapes(recording: Recording, motion: Motion) -> dict[str, Any]:
-    shapes = pictures_of(recording)
+    shapes = pictures_of(recording, motion)
     at = _moment(float(motion.times[0]))
     entities = [
         {

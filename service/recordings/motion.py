@@ -10,6 +10,7 @@ from cardan.schemas.colors import rgb
 from cardan.service.recordings.columns import POSE
 from cardan.service.recordings.sources import Recording
 from cardan.service.recordings.tables import to_numpy
+from cardan.service.recordings.triangles import reach, rotation
 
 Color = tuple[float, float, float]
 
@@ -76,11 +77,15 @@ STATIC_COLOR = "#8d979f"
 PALETTE = ("#e2883a", "#4f93c4", "#d9c36a", "#5aa78c", "#c46a6a", "#8f86c9", "#b9c4cc")
 
 
-def pictures_of(recording: Recording) -> dict[str, list[dict[str, Any]]]:
+# half the edge of the square that stands for a plane, by the size of what starts above it
+PLANE_REACH = 7.0
+
+
+def pictures_of(recording: Recording, motion: Motion) -> dict[str, list[dict[str, Any]]]:
     """What every body of the scene looks like, by name: its visuals, or its shapes without any.
 
-    Each has its `color` as numbers of sRGB, and a visual that shows a mesh of the scene its
-    `vertices` and `faces`. Empty without the scene.
+    Each has its `color` as numbers of sRGB, a visual that shows a mesh of the scene its `vertices`
+    and `faces`, and a plane what of it is shown: `middle` and `half`. Empty without the scene.
     """
     scene = recording.scene or {}
     meshes = scene.get("meshes", {})
@@ -95,7 +100,30 @@ def pictures_of(recording: Recording) -> dict[str, list[dict[str, Any]]]:
         usual = STATIC_COLOR if static else PALETTE[moving % len(PALETTE)]
         moving += not static
         found[body["name"]] = [{**shape, "color": _color(shape, usual)} for shape in shapes]
+    _fit_planes(found, motion)
     return found
+
+
+def _fit_planes(pictures: dict[str, list[dict[str, Any]]], motion: Motion) -> None:
+    """Planes are as large as what starts above them asks for, and below it."""
+    starts = dict(zip(motion.names, motion.poses[0], strict=True))
+    reaches = {name: max(map(reach, pictures.get(name, [])), default=0.0) for name in starts}
+    seen = [(starts[name][:3], size) for name, size in reaches.items() if size > 0.0]
+    if not seen:
+        return
+    low = np.min([p - size for p, size in seen], axis=0)
+    high = np.max([p + size for p, size in seen], axis=0)
+    middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
+    for name, pose in starts.items():
+        for shape in pictures.get(name, []):
+            if shape["type"] != "plane":
+                continue
+            turn = rotation(shape.get("orientation", (1.0, 0.0, 0.0, 0.0)))
+            at = rotation(pose[3:]).T @ (middle - pose[:3]) - shape.get("position", (0.0, 0.0, 0.0))
+            shape["middle"] = (turn.T @ at).tolist()
+            n = np.asarray(shape["normal"]) / np.linalg.norm(shape["normal"])
+            away = abs(float(n @ shape["middle"]) - shape.get("offset", 0.0))
+            shape["half"] = PLANE_REACH * (size + away)
 
 
 def _color(shape: dict[str, Any], usual: str) -> Color:

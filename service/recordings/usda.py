@@ -33,7 +33,7 @@ UNIT_BOX = np.ones(3)
 def write_usda(recording: Recording, sink: IO[bytes]) -> None:
     """Write the layer. Raises NoMotionError."""
     motion = motion_of(recording)
-    pictures, codes = pictures_of(recording), time_codes(motion.times)
+    pictures, codes = pictures_of(recording, motion), time_codes(motion.times)
     title = str((recording.scene or {}).get("name", "")) or "Cardan"
     for line in _header(motion.times, codes, title):
         sink.write(f"{line}\n".encode())

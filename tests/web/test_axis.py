@@ -80,5 +80,5 @@ def test_numbers_of_files_have_the_digits_that_were_sent(node: str) -> None:
     body = "return Array.from(new Float32Array([...input, NaN]), single);"
     found = run_module(node, "format.js", "single", body, given)
     assert found[:3] == [0.05, -0.08660254, 0.33333334]
-    assert np.array_equal(np.float32(found[:-1]), np.float32(given))
+    assert np.array_equal(np.array(found[:-1], np.float32), np.array(given, np.float32))
     assert found[-1] is None

@@ -19,7 +19,7 @@ from cardan.service.recordings.engine_tables import recording_of
 from cardan.service.recordings.formats import FORMATS, encode
 from cardan.service.recordings.motion import NoMotionError
 from cardan.service.recordings.slices import Slice, cut
-from cardan.service.recordings.triangles import rotation, triangles
+from cardan.service.recordings.triangles import reach, rotation, triangles
 
 TURNED = [math.cos(0.4), 0.0, math.sin(0.4), 0.0]
 SOLIDS: list[dict[str, Any]] = [
@@ -375,3 +375,49 @@ def test_absent_bodies_have_no_pose_in_a_web_page():
     poses = np.frombuffer(gzip.decompress(base64.b64decode(run["poses"])), "<f4").reshape(-1, 3, 7)
     assert np.array_equal(np.isfinite(poses).all(axis=2), present)
     assert np.array_equal(np.isnan(poses).all(axis=2), ~present)
+
+
+@pytest.mark.parametrize(("scale", "away"), [(1e-3, 0.0), (100.0, 5e4)])
+def test_planes_fit_the_scene_and_lie_below_it(scale: float, away: float):
+    normal = np.array([0.6, 0.0, 0.8])
+    place = {"orientation": [math.cos(0.2), 0, 0, math.sin(0.2)], "position": [scale, 0, 0]}
+    plane = {"type": "plane", "normal": normal.tolist(), "offset": 0.5 * scale, **place}
+    bodies: list[dict[str, Any]] = [
+        {"name": "ground", "type": "static", "position": [0, scale, 0], "orientation": TURNED,
+         "shapes": [plane]},
+        {"name": "ball", "mass": 1, "position": [away, 0, 10 * scale],
+         "shapes": [{"type": "sphere", "radius": scale}]},
+    ]  # fmt: skip
+    scene = {"version": 1, "simulation": {"duration": 0.01}, "bodies": bodies}
+    _, data = file_of(scene, "gltf")
+    loaded: Any = trimesh.load(io.BytesIO(data), file_type="glb")
+    matrix, geometry = loaded.graph["ground"]
+    corners = trimesh.transform_points(loaded.geometry[geometry].vertices, matrix)
+    # glTF has y up
+    corners = corners[:, [0, 2, 1]] * [1, -1, 1]
+    n = rotation(TURNED) @ rotation(place["orientation"]) @ normal
+    origin = np.array([0, scale, 0]) + rotation(TURNED) @ [scale, 0, 0] + 0.5 * scale * n
+    apart = (corners - origin) @ n
+    assert np.abs(apart).max() < 1e-5 * np.abs(corners).max()
+    ball = np.array([away, 0, 10 * scale])
+    foot = ball - ((ball - origin) @ n) * n
+    assert corners.mean(axis=0) == pytest.approx(foot, abs=1e-5 * np.abs(corners).max())
+    edge = np.linalg.norm(corners[1] - corners[0])
+    size = 2 * math.sqrt(3) * scale
+    assert edge == pytest.approx(14 * (size + abs((ball - origin) @ n)), rel=1e-4)
+
+
+def test_nothing_of_a_shape_is_beyond_its_reach():
+    shapes = [
+        *SOLIDS,
+        {"type": "tube", "inner_radius": 0.5, "outer_radius": 0.6, "length": 2.0},
+        {"type": "ring", "major_radius": 0.5, "minor_radius": 0.1},
+        {"type": "bowl", "inner_radius": 0.5, "outer_radius": 0.6, "angle": 1.0},
+        {"type": "heightfield", "heights": [[0, 1, 2], [3, 4, 7]], "size": [2.0, 1.0]},
+    ]
+    for shape in shapes:
+        for moved in ({}, {"position": [0.0, 3.0, 0.0], "orientation": TURNED}):
+            vertices, _ = triangles({**shape, **moved})
+            farthest = float(np.linalg.norm(vertices, axis=1).max())
+            assert 0.3 * farthest < reach({**shape, **moved}) <= 3.0 * farthest, shape
+            assert farthest <= reach({**shape, **moved}) * (1 + 1e-12), shape
