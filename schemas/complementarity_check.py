@@ -47,7 +47,11 @@ def read_problem(document: Any, most: int | None = None) -> ComplementarityReque
     if found:
         raise SceneInvalid(
             [
-                Fault(pointer=place_of(document, field), code="unsuitable", message=message)
+                Fault(
+                    pointer=place_of(document, field),
+                    code="unsuitable",
+                    message=_worded(document, message),
+                )
                 for field, message in found
             ]
         )
@@ -59,8 +63,20 @@ def place_of(document: Any, field: str) -> str:
     asked, flat = _wrapped(document)
     if field.startswith("solver/"):
         return f"/{field}"
-    name = next((name for name in NAMES.get(field, ()) if name in asked["problem"]), field)
+    name = _name_in(asked["problem"], field)
     return f"/{name}" if flat else f"/problem/{name}"
+
+
+def _name_in(problem: Any, field: str) -> str:
+    return next((name for name in NAMES.get(field, ()) if name in problem), field)
+
+
+def _worded(document: Any, message: str) -> str:
+    """A message with the names that fields have in the document."""
+    problem = _wrapped(document)[0]["problem"]
+    for field in NAMES:
+        message = message.replace(f"`{field}`", f"`{_name_in(problem, field)}`")
+    return message
 
 
 def _wrapped(document: Any) -> tuple[Any, bool]:

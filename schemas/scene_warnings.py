@@ -7,12 +7,14 @@ from typing import Any
 from cardan.schemas.action import AppearAction
 from cardan.schemas.angle_warnings import angle_warnings
 from cardan.schemas.checks.surface import surface_of_mesh
+from cardan.schemas.colors import COLOR_NAMES, rgb
 from cardan.schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
 from cardan.schemas.error import Fault, shown
 from cardan.schemas.joint import Joint
 from cardan.schemas.pointer import to_pointer
 from cardan.schemas.scene import Scene
 from cardan.schemas.shape import Mesh
+from cardan.schemas.spelling import did_you_mean
 from cardan.schemas.visual import VisualMesh
 
 LARGE_STEP = 1.0 / 50.0
@@ -31,6 +33,7 @@ def scene_warnings(scene: Scene) -> list[Fault]:
         *_stillness_warnings(scene),
         *_mesh_warnings(scene),
         *_presence_warnings(scene),
+        *_color_warnings(scene),
     ]
 
 
@@ -67,6 +70,22 @@ def _time_warnings(scene: Scene) -> Iterator[Fault]:
             rate,
             "Every step will be recorded.",
         )
+
+
+def _color_warnings(scene: Scene) -> Iterator[Fault]:
+    """Words that name no colour: the body is then drawn as one without a colour."""
+    for i, body in enumerate(scene.bodies):
+        for field in ("shapes", "visuals"):
+            for k, part in enumerate(getattr(body, field)):
+                if part.color is not None and rgb(part.color) is None:
+                    yield _warning(
+                        ["bodies", i, field, k, "color"],
+                        "unknown_color",
+                        f"No colour is called '{part.color}'; the default colour is drawn.",
+                        part.color,
+                        did_you_mean(part.color, COLOR_NAMES)
+                        or "Use '#rrggbb', [r, g, b], or a name of CSS.",
+                    )
 
 
 def _presence_warnings(scene: Scene) -> Iterator[Fault]:

@@ -36,16 +36,17 @@ export function problemOf(error) {
  * @param {unknown} [body] sent as JSON; a form as it is
  * @param {string} [accept]
  * @param {Record<string, string>} [more] headers
+ * @param {AbortSignal} [signal] gives it up
  * @returns {Promise<Response>}
  */
-export async function request(method, path, body, accept = "application/json", more = {}) {
+export async function request(method, path, body, accept = "application/json", more = {}, signal = undefined) {
   /** @type {Record<string, string>} */
   const headers = { Accept: accept, ...more };
   const form = body instanceof FormData;
   if (body !== undefined && !form) headers["Content-Type"] = "application/json";
   let response;
   try {
-    response = await fetch(BASE + path, { method, headers, body: form || body === undefined ? body : JSON.stringify(body) });
+    response = await fetch(BASE + path, { method, headers, signal, body: form || body === undefined ? body : JSON.stringify(body) });
   } catch {
     throw new ProblemError(unreachable(`${method} ${BASE}${path}`));
   }
@@ -137,9 +138,14 @@ export async function createSession(scene, options) {
   return (await request("POST", "/sessions", { scene, ...options })).json();
 }
 
-/** @param {string} id @returns {Promise<SessionInfo>} */
-export async function getSession(id) {
-  return (await request("GET", `/sessions/${id}`)).json();
+/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<SessionInfo>} */
+export async function getSession(id, signal) {
+  return (await request("GET", `/sessions/${id}`, undefined, "application/json", {}, signal)).json();
+}
+
+/** Whether nobody answered. @param {unknown} error */
+export function isUnreachable(error) {
+  return error instanceof ProblemError && error.problem.code === "unreachable";
 }
 
 /**

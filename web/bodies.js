@@ -70,7 +70,8 @@ function layout(shape) {
 /** @param {Body} body @param {number} index @param {Shape} shape */
 function colorOf(body, index, shape) {
   if (Array.isArray(shape.color)) return new THREE.Color().setRGB(shape.color[0], shape.color[1], shape.color[2], THREE.SRGBColorSpace);
-  if (shape.color) return new THREE.Color(shape.color);
+  // a word that names no colour is a warning of the scene
+  if (shape.color && (shape.color.startsWith("#") || shape.color in THREE.Color.NAMES)) return new THREE.Color(shape.color);
   return new THREE.Color(body.type === "static" ? STATIC_COLOR : PALETTE[index % PALETTE.length]);
 }
 
@@ -114,7 +115,7 @@ export class Bodies {
     /** whether there are thousands */
     this.many = this.parts.length > MANY;
     for (const { look, shape, parts } of kinds.values()) this.groups.push(makeGroup(look, shape, parts, { depth, coarse: this.many }));
-    this.root.add(...this.groups.map((group) => group.mesh));
+    for (const { mesh } of this.groups) this.root.add(mesh);
   }
 
   /**

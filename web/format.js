@@ -57,10 +57,32 @@ function short(tick, digits) {
   return minus(String(+tick.toPrecision(4)));
 }
 
-/** @param {ArrayLike<number>} values @param {string} [unit] @param {number} [digits] */
+/** A vector that is shorter is rounding [any unit]. */
+const NO_LENGTH = 1e-9;
+
+/**
+ * One power of ten for all of it where its largest number is from 100 000 on, or has one digit or none behind the point.
+ * @param {ArrayLike<number>} values @param {string} [unit] @param {number} [digits] behind the point
+ */
 export function vector(values, unit = "", digits = 3) {
-  const text = Array.from(values, (value) => minus((+value.toFixed(digits) || 0).toFixed(digits))).join("  ");
-  return unit ? `${text} ${unit}` : text;
+  const largest = Math.max(...Array.from(values, Math.abs));
+  const far = largest >= 1e5 || (largest > NO_LENGTH && largest < 10 ** (1 - digits));
+  const exponent = far && Number.isFinite(largest) ? Math.floor(Math.log10(largest)) : 0;
+  const text = Array.from(values, (value) => minus((+(value / 10 ** exponent).toFixed(digits) || 0).toFixed(digits))).join("  ");
+  return [text, ...(exponent ? [`·${raised("1", String(exponent))}`] : []), ...(unit ? [unit] : [])].join(" ");
+}
+
+/**
+ * A number that came in single precision, with the fewest digits that are the same in it; null: it is none, as of an absent body.
+ * @param {number} value @returns {number | null}
+ */
+export function single(value) {
+  if (!Number.isFinite(value)) return null;
+  for (let digits = 6; digits < 9; digits += 1) {
+    const short = +value.toPrecision(digits);
+    if (Math.fround(short) === Math.fround(value)) return short;
+  }
+  return +value.toPrecision(9);
 }
 
 /** @param {number} seconds */

@@ -7,7 +7,7 @@ import { Group, Vector3 } from "three";
 import { Bodies } from "./bodies.js";
 import { Links } from "./links.js";
 import { Overlays } from "./overlays.js";
-import { startBounds, startPoses } from "./shapes.js";
+import { sizeOf, startBounds, startPoses } from "./shapes.js";
 import { interpolate } from "./timeline.js";
 
 const OPACITY = 0.22;
@@ -61,9 +61,10 @@ export class Ghost {
     /** @type {Place} */
     this.at = "ghost";
     this.bodies = new Bodies(scene);
+    const bounds = startBounds(scene);
+    const size = sizeOf(bounds);
     /** m along y, when it stands beside the run in the view */
-    this.aside = 1.2 * startBounds(scene).getSize(new Vector3()).y + 0.1;
-    const size = Math.max(0.05, startBounds(scene).getSize(new Vector3()).length());
+    this.aside = 1.2 * bounds.getSize(new Vector3()).y + 0.1 * Math.min(1, size);
     // of a half of the view, which has all that the other one has
     this.links = new Links(scene, size);
     this.overlays = new Overlays(scene, size);

@@ -5,12 +5,9 @@
  * @import {Scene} from "./types.js"
  */
 import * as THREE from "three";
-import { planePose, startPose } from "./shapes.js";
+import { planesOf, sizeOf } from "./shapes.js";
 import { gridMaterial } from "./shading.js";
 
-/** A plane counts as floor up to this angle from the horizontal. */
-const FLOOR_ANGLE = THREE.MathUtils.degToRad(60);
-const UP = new THREE.Vector3(0, 0, 1);
 const LOOK = {
   dark: { floor: "#2b333b", line: "#56636f", wall: "#8fb0cc", checker: 0.13 },
   light: { floor: "#c9d0d6", line: "#98a4ae", wall: "#5a7f9f", checker: 0.05 },
@@ -32,26 +29,18 @@ export class Ground {
   constructor(scene, bounds, theme) {
     this.root = new THREE.Group();
     this.bounds = bounds;
-    this.size = Math.max(0.05, bounds.getSize(new THREE.Vector3()).length());
+    this.size = sizeOf(bounds);
     this.cell = cellFor(this.size);
     this.look = LOOK[theme];
     /** @type {{p: THREE.Vector3, q: THREE.Quaternion}[]} normals along z */
     this.floors = [];
     /** @type {{body: number, mesh: THREE.Object3D}[]} */
     this.planes = [];
-    for (const [number, body] of scene.bodies.entries()) {
-      const pose = startPose(body);
-      for (const shape of body.shapes ?? []) {
-        if (shape.type !== "plane") continue;
-        const plane = planePose(shape);
-        const q = pose.q.clone().multiply(plane.q);
-        const p = plane.p.applyQuaternion(pose.q).add(pose.p);
-        const isFloor = UP.clone().applyQuaternion(q).angleTo(UP) < FLOOR_ANGLE;
-        if (isFloor) this.floors.push({ p, q });
-        const mesh = isFloor ? this.floor(p, q) : this.wall(p, q);
-        this.planes.push({ body: number, mesh });
-        this.root.add(mesh);
-      }
+    for (const { body, p, q, isFloor } of planesOf(scene)) {
+      if (isFloor) this.floors.push({ p, q });
+      const mesh = isFloor ? this.floor(p, q) : this.wall(p, q);
+      this.planes.push({ body, mesh });
+      this.root.add(mesh);
     }
     if (!this.floors.length) this.root.add(this.reference());
   }

@@ -94,13 +94,20 @@ export class Page {
   async start() {
     tellFailures();
     this.pace.start();
-    this.outline.draw();
     const listing = this.listExamples();
     Promise.all([listing, api.listComparisons().catch(() => [])]).then(([examples, comparisons]) => {
       this.gallery = new Gallery(examples, (name) => this.openScene(name, name), comparisons, (one) => this.opening.compare(one));
       this.gallery.mark(this.example);
     });
     await this.opening.start(listing);
+    if (!this.session) this.tellEmpty();
+  }
+
+  /** Nothing could be opened. */
+  tellEmpty() {
+    this.outline.draw();
+    const words = { "scene-name": "No scene", "run-state": "no session", inspector: "No scene is open." };
+    for (const [id, text] of Object.entries(words)) byId(id, HTMLElement).textContent = text;
   }
 
   /** @returns {Promise<Example[]>} */

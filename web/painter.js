@@ -6,7 +6,7 @@ import * as THREE from "three";
 import { Bodies } from "./bodies.js";
 import { Ground } from "./ground.js";
 import { Links } from "./links.js";
-import { startBounds, startPoses } from "./shapes.js";
+import { sizeOf, startBounds, startPoses } from "./shapes.js";
 import { VIEW_DIRECTION } from "./stage.js";
 
 /** Twice what the gallery shows, for sharp screens [px]. */
@@ -29,24 +29,24 @@ export class Painter {
     const bodies = new Bodies(document);
     const ground = new Ground(document, bounds, theme);
     const poses = startPoses(document);
-    const links = new Links(document, bounds.getSize(new THREE.Vector3()).length());
+    const links = new Links(document, sizeOf(bounds));
     bodies.setPoses(poses);
     links.setPoses(poses);
     const sphere = bounds.getBoundingSphere(new THREE.Sphere());
-    const radius = Math.max(sphere.radius, 0.02);
+    const { radius } = sphere;
     const sun = new THREE.DirectionalLight(0xfff4e6, 2.1);
     sun.position.set(0.42, -0.72, 1.2).multiplyScalar(radius * 3).add(sphere.center);
     sun.target.position.copy(sphere.center);
     sun.castShadow = true;
     sun.shadow.mapSize.set(512, 512);
-    Object.assign(sun.shadow.camera, { left: -radius * 1.4, right: radius * 1.4, bottom: -radius * 1.4, top: radius * 1.4, near: 0.01, far: radius * 9 });
+    Object.assign(sun.shadow.camera, { left: -radius * 1.4, right: radius * 1.4, bottom: -radius * 1.4, top: radius * 1.4, near: radius * 0.01, far: radius * 9 });
     const sky = new THREE.HemisphereLight(0xffffff, 0x8d8a84, 1.9);
     sky.position.set(0, 0, 1);
     const scene = new THREE.Scene();
     scene.add(bodies.root, links.root, ground.root, sun, sun.target, sky);
     const distance = (radius / Math.sin(THREE.MathUtils.degToRad(15))) * 0.92;
     this.camera.position.copy(VIEW_DIRECTION).normalize().multiplyScalar(distance).add(sphere.center);
-    this.camera.far = distance * 20;
+    Object.assign(this.camera, { near: distance / 200, far: distance * 20 });
     this.camera.lookAt(sphere.center);
     this.camera.updateProjectionMatrix();
     this.renderer.render(scene, this.camera);

@@ -30,7 +30,7 @@ export function openPalette(page) {
   let found = all;
   let at = 0;
   const input = /** @type {HTMLInputElement} */ (make("input", {
-    type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-label": "Search commands, examples, bodies and joints", placeholder: "Type a few letters", autocomplete: "off" }));
+    type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-label": "Search commands, examples, bodies and joints", placeholder: "Type a few letters", autocomplete: "off" }));
   const list = make("ul", { id: "palette-list", class: "palette", role: "listbox", "aria-label": "Found" });
   const dialog = openDialog("palette-dialog", "Commands", input, list);
   const run = (/** @type {Entry | undefined} */ entry) => {

@@ -6,12 +6,11 @@
  * @typedef {{title: string, scene: Scene, times: number[], moving: number[], poses: string, camera: number[] | null, plots: import("./player_plots.js").KeptPlot[]}} Told
  *   times: s; poses: float32 [frames, moving bodies, 7], gzip, base64; camera: its place and what it looks at [m]; null: as the page shows a scene first
  */
-import { Vector3 } from "three";
 import { Bodies } from "./bodies.js";
 import { Ground } from "./ground.js";
 import { Links } from "./links.js";
 import { showPlots } from "./player_plots.js";
-import { startBounds, startPoses } from "./shapes.js";
+import { sizeOf, startBounds, startPoses } from "./shapes.js";
 import { Stage } from "./stage.js";
 import { interpolate } from "./timeline.js";
 
@@ -47,7 +46,7 @@ class Player {
     this.stage = new Stage(part("stage", HTMLElement));
     this.bodies = new Bodies(scene);
     const bounds = startBounds(scene);
-    this.links = new Links(scene, Math.max(0.05, bounds.getSize(new Vector3()).length()));
+    this.links = new Links(scene, sizeOf(bounds));
     const light = window.matchMedia("(prefers-color-scheme: light)").matches;
     this.stage.scene.add(this.bodies.root, this.links.root, new Ground(scene, bounds, light ? "light" : "dark").root);
     this.stage.frame(bounds);

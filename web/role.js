@@ -41,8 +41,9 @@ export class Role {
   }
 }
 
-/** @param {Session} session @returns {string} empty: alone */
+/** @param {Session} session @returns {string} empty: alone, or nothing is there to steer */
 function roleOf({ control, watches, viewers, stream }) {
+  if (stream.over) return "";
   if (watches) return "watching";
   if (control === null) return viewers > 1 ? "shared" : "";
   return control === stream.clientId ? "ours" : "theirs";

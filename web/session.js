@@ -290,7 +290,7 @@ export class Session extends Emitter {
   async poll() {
     if (document.hidden || this.state === "closed") return;
     const { stateTold } = this;
-    const info = await api.getSession(this.id).catch(() => null);
+    const info = await this.stream.info();
     if (!info) return;
     const took = api.roundTrip(this.id);
     if (took !== null) this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;

@@ -8,6 +8,16 @@ import * as THREE from "three";
 import { fromWxyz } from "./decode.js";
 import { individual } from "./geometry.js";
 
+/** Nothing is drawn as if it were smaller [m]. */
+const SMALLEST = 1e-6;
+/** Room about what has no extent [m]. */
+const ROOM = 1;
+/** A plane counts as floor up to this angle from the horizontal. */
+const FLOOR_ANGLE = THREE.MathUtils.degToRad(60);
+const UP = new THREE.Vector3(0, 0, 1);
+/** Floors that are farther below than so many times the size of a scene are out of its view. */
+const FARTHEST_FLOOR = 30;
+
 /** @param {Shape} shape @returns {{p: THREE.Vector3, q: THREE.Quaternion}} pose of the shape in its body */
 export function localPose(shape) {
   return { p: new THREE.Vector3(...(shape.position ?? [0, 0, 0])), q: new THREE.Quaternion(...fromWxyz(shape.orientation)) };
@@ -151,6 +161,31 @@ export function lowest(scene) {
   return Math.min(0, bounds.isEmpty() ? 0 : bounds.min.z);
 }
 
+/** Whether nothing of its bodies is seen. @param {Scene} scene */
+export function isBare(scene) {
+  return !scene.bodies.some((body) => seenOf(body, scene).length);
+}
+
+/** @param {THREE.Box3} bounds @returns {number} m, from corner to corner */
+export function sizeOf(bounds) {
+  return Math.max(SMALLEST, bounds.getSize(new THREE.Vector3()).length());
+}
+
+/**
+ * @param {Scene} scene
+ * @returns {{body: number, p: THREE.Vector3, q: THREE.Quaternion, isFloor: boolean}[]} the planes at the start; normals along z
+ */
+export function planesOf(scene) {
+  return scene.bodies.flatMap((body, number) => {
+    const pose = startPose(body);
+    return (body.shapes ?? []).filter(({ type }) => type === "plane").map((shape) => {
+      const plane = planePose(shape);
+      const q = pose.q.clone().multiply(plane.q);
+      return { body: number, p: plane.p.applyQuaternion(pose.q).add(pose.p), q, isFloor: UP.clone().applyQuaternion(q).angleTo(UP) < FLOOR_ANGLE };
+    });
+  });
+}
+
 /** @param {Scene} scene @returns {THREE.Box3} of everything that is not a plane, at the start, joint anchors included */
 export function startBounds(scene) {
   const bounds = new THREE.Box3();
@@ -158,9 +193,24 @@ export function startBounds(scene) {
   for (const joint of scene.joints ?? []) {
     if (joint.anchor && joint.frame !== "parent") bounds.expandByPoint(new THREE.Vector3(...joint.anchor));
   }
+  // what has no shape is seen by its marks
+  if (bounds.isEmpty()) for (const body of scene.bodies) bounds.expandByPoint(startPose(body).p);
   expandBySwing(scene, bounds);
-  if (bounds.isEmpty()) bounds.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
+  if (bounds.min.equals(bounds.max)) bounds.expandByScalar(ROOM);
+  expandToFloors(scene, bounds);
   return bounds;
+}
+
+/** What flies farther above a floor than it is large falls: room down to there. @param {Scene} scene @param {THREE.Box3} bounds */
+function expandToFloors(scene, bounds) {
+  const [size, middle] = [sizeOf(bounds), bounds.getCenter(new THREE.Vector3())];
+  for (const { p, q, isFloor } of planesOf(scene)) {
+    if (!isFloor) continue;
+    const normal = UP.clone().applyQuaternion(q);
+    const foot = middle.clone().setZ(middle.z + p.clone().sub(middle).dot(normal) / normal.z);
+    const gap = bounds.min.z - foot.z;
+    if (gap > size && gap < FARTHEST_FLOOR * size) bounds.expandByPoint(foot);
+  }
 }
 
 /**

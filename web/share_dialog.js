@@ -4,7 +4,7 @@
  */
 import { createShare, createSimulation, getGltf } from "./api.js";
 import { copied, download, make, openDialog } from "./dom.js";
-import { seconds } from "./format.js";
+import { seconds, single } from "./format.js";
 import { momentLink } from "./moment.js";
 import { csvOf } from "./plot_table.js";
 import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film.js";
@@ -102,13 +102,13 @@ export async function selectionCsv({ session, selection }) {
   const frames = await session.frames(MAX_MOMENTS);
   const { scene } = session;
   if (selection?.kind === "joint") {
-    const rows = frames.flatMap((frame) => (frame.joints ?? []).filter((row) => row.joint === selection.index).map((row) => [frame.time, frame.step, row.coordinate, row.q, row.qd, row.motorForce]));
+    const rows = frames.flatMap((frame) => (frame.joints ?? []).filter((row) => row.joint === selection.index).map((row) => [frame.time, frame.step, row.coordinate, ...[row.q, row.qd, row.motorForce].map(single)]));
     return csvOf(["time [s]", "step", "coordinate", "q", "qd", "motor_force"], transposed(rows, 6));
   }
   const bodies = selection ? [selection.index] : scene.bodies.map((_, i) => i);
   const rows = frames.flatMap(({ time, step, poses }) => (poses ? bodies.map((body) => {
     const [px, py, pz, qx, qy, qz, qw] = poses.subarray(7 * body, 7 * body + 7);
-    return [time, step, body, px, py, pz, qw, qx, qy, qz];
+    return [time, step, body, ...[px, py, pz, qw, qx, qy, qz].map(single)];
   }) : []));
   const text = csvOf(["time [s]", "step", "body", ...POSE], transposed(rows, 10));
   // names instead of numbers: they may hold commas
@@ -117,7 +117,7 @@ export async function selectionCsv({ session, selection }) {
   return [head, ...lines.map((line) => line.replace(/^([^,]*,[^,]*),(\d+)/, (_, when, body) => `${when},${quoted[Number(body)]}`)), ""].join("\n");
 }
 
-/** @param {number[][]} rows @param {number} width */
+/** @param {(number | null)[][]} rows @param {number} width */
 function transposed(rows, width) {
   return Array.from({ length: width }, (_, k) => rows.map((row) => row[k]));
 }

@@ -18,6 +18,9 @@ const STEEPEST = 1.5;
 /** ms, of a camera that goes somewhere else; and in which what a hand has left of its movement falls to a third */
 const GLIDE_MS = 260;
 const SETTLING_MS = 45;
+/** Of the camera from what it looks at, unless that is smaller; and radius of what is framed, at least [m]. */
+const NEAREST = 0.02;
+const SMALLEST = 1e-6;
 /** Room about what is framed, for what stands over the view. */
 const MARGIN = 1.1;
 /** From a scene to the camera when it opens. */
@@ -45,7 +48,6 @@ export class Stage {
     this.way = null;
     this.controls.zoomToCursor = true;
     this.controls.maxPolarAngle = Math.PI * 0.97;
-    this.controls.minDistance = 0.02;
 
     this.sky = new THREE.HemisphereLight(0xf6f9ff, 0x7d766f, 1.65);
     this.sky.position.set(0, 0, 1);
@@ -205,7 +207,7 @@ export class Stage {
    */
   frame(box, direction) {
     const sphere = box.getBoundingSphere(new THREE.Sphere());
-    const radius = Math.max(sphere.radius, 0.02);
+    const radius = Math.max(sphere.radius, SMALLEST);
     this.way = null;
     const from = (direction ?? this.camera.position.clone().sub(this.controls.target)).clone().normalize();
     const half = THREE.MathUtils.degToRad(this.camera.fov / 2);
@@ -215,6 +217,8 @@ export class Stage {
     this.camera.position.copy(sphere.center).addScaledVector(from, distance);
     this.camera.near = distance / 200;
     this.camera.far = distance * 60;
+    // small things are looked at from as near as they need
+    this.controls.minDistance = Math.min(NEAREST, distance / 20);
     this.camera.updateProjectionMatrix();
     this.controls.update();
   }

@@ -4,7 +4,7 @@
  *
  * @import {Frame, Problem} from "./types.js"
  */
-import { getSession, ProblemError, streamUrl } from "./api.js";
+import { getSession, isUnreachable, ProblemError, streamUrl } from "./api.js";
 import { decodeFrame, FrameError } from "./decode.js";
 
 const PROTOCOL = "cardan.v1";
@@ -25,6 +25,8 @@ const WORTH_SAYING = 4;
  * the first picture can hold up a slow machine for longer than the server waits.
  */
 const FINAL = new Set([4400, 4404, 4410]);
+/** Of a connection that ended without a word. */
+const NO_CLOSE = 1006;
 /** What a command to a session that has ended is answered with: said already, when it ended. @type {Problem} */
 const OVER = { title: "The session is over", code: "session_over" };
 
@@ -77,6 +79,8 @@ export class Stream {
     /** @type {Set<string>} events; those of the newest moment come again with every new connection */
     this.heard = new Set();
     this.bytes = 0;
+    /** messages received */
+    this.received = 0;
     /** @type {import("./session.js").Needs} */
     this.needs = { contacts: false, friction: false, joints: false, momentum: false, velocities: false, reactions: false };
     this.onVisibility = () => {
@@ -100,6 +104,7 @@ export class Stream {
 
   /** @param {string | ArrayBuffer} data */
   receive(data) {
+    this.received += 1;
     if (typeof data === "string") {
       this.receiveJson(JSON.parse(data));
       return;
@@ -209,7 +214,30 @@ export class Stream {
     return true;
   }
 
-  /** @param {CloseEvent} close */
+  /**
+   * What the service says of the session beside the socket. A line that is cut closes no socket for minutes, in which a run would seem
+   * to stand still: where neither of them answers, there is a new one.
+   * @returns {Promise<import("./types.js").SessionInfo | null>}
+   */
+  async info() {
+    const { received } = this;
+    try {
+      return await getSession(this.sessionId, AbortSignal.timeout(ANSWER_TIMEOUT_MS));
+    } catch (error) {
+      if (isUnreachable(error) && this.received === received) this.renew();
+      return null;
+    }
+  }
+
+  renew() {
+    const { socket } = this;
+    if (this.stopped || socket?.readyState !== WebSocket.OPEN) return;
+    socket.onmessage = socket.onclose = null;
+    socket.close();
+    this.lost({ code: NO_CLOSE, reason: "" });
+  }
+
+  /** @param {{code: number, reason: string}} close */
   lost(close) {
     this.over = FINAL.has(close.code);
     for (const waiter of this.waiting.values()) {

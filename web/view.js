@@ -20,7 +20,7 @@ import { Moments } from "./timeline.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
 import { Reflection } from "./reflection.js";
-import { halfExtents, startBounds, startPoses } from "./shapes.js";
+import { halfExtents, isBare, sizeOf, startBounds, startPoses } from "./shapes.js";
 import { Stage, VIEW_DIRECTION } from "./stage.js";
 import { theme } from "./theme.js";
 
@@ -107,7 +107,7 @@ export class View {
     this.scene = scene;
     this.poses = startPoses(scene);
     this.bounds = startBounds(scene);
-    this.size = Math.max(0.05, this.bounds.getSize(new THREE.Vector3()).length());
+    this.size = sizeOf(this.bounds);
     this.stage.begin((this.bodies = new Bodies(scene)).many);
     this.links = new Links(scene, this.size);
     this.overlays = new Overlays(scene, this.size);
@@ -171,8 +171,8 @@ export class View {
     }
     this.ground = new Ground(this.scene, this.bounds, theme());
     this.stage.scene.add(this.ground.root);
-    const text = this.scene.description ? `${this.scene.description} ` : "";
-    setText(this.note, `${text}Grid\u00a0${brief(this.ground.cell)}\u00a0m.`);
+    const bare = isBare(this.scene) && "No body has a shape: mass centres (M) and trails (L) show where they are.";
+    setText(this.note, [this.scene.description, bare, `Grid\u00a0${brief(this.ground.cell)}\u00a0m.`].filter(Boolean).join(" "));
   }
 
   /**

@@ -73,12 +73,12 @@ def logs(simulation_id: str, services: TheServices) -> RunLog:
 
 def _state(at: float, data: Mapping[str, Any]) -> LogLine:
     status = str(data["status"])
-    message = f"It is {status}."
+    message = f"It is {status.replace('_', ' ')}."
     if data.get("resumed_step"):
         message = f"It goes on from step {data['resumed_step']}, where it left a checkpoint."
     error = data.get("error")
     if error:
-        message = f"It is {status}: {error['message']}"
+        message = f"{message[:-1]}: {error['message']}"
     return _line(at, "error" if status in BAD else "info", data.get("attempt"), message)
 
 

@@ -1,5 +1,6 @@
 """`/v1/simulations/{id}/trajectory`: the recording as a file, whole or in part."""
 
+import re
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -21,6 +22,8 @@ from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.replays import ReplayError
 from cardan.service.simulations.states import RunState
 
+NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
+
 router = APIRouter(
     route_class=ResourceRoute,
     prefix="/simulations",
@@ -41,7 +44,10 @@ def part_of(
         float | None, Query(alias="to", allow_inf_nan=False, description="last time [s]")
     ] = None,
     stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
-    bodies: Annotated[str | None, Query(description="names, separated by commas")] = None,
+    bodies: Annotated[
+        str | None,
+        Query(description="names, separated by commas; one that has a comma in double quotes"),
+    ] = None,
     channels: Annotated[
         str | None,
         Query(description="pose, velocity, joints, contacts, energy, momentum, solver, events"),
@@ -180,4 +186,8 @@ def _unknown_table(table: str, tables: tuple[str, ...]) -> ProblemError:
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    """Names as a line of CSV has them: one in double quotes may have commas."""
+    found = (
+        quoted.replace('""', '"') or plain.strip() for quoted, plain in NAME.findall(text or "")
+    )
+    return tuple(name for name in found if name)

@@ -16,8 +16,10 @@ from cardan.service.recordings.folder import load
 from cardan.service.recordings.formats import FORMATS, FormatError
 from cardan.service.recordings.tables import Tables, to_numpy
 
-# rows of two tables match when these columns agree
-ROW_KEYS = ("step", "body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
+# rows of two tables match when they are of one moment and these columns agree
+ROW_KEYS = ("body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
+# times that differ by less are one moment [s]
+SAME_TIME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ def compare(a: str, b: str, tolerance: float, *, as_json: bool) -> list[Differen
     """Read or run both and print the differences, largest first."""
     left, right = (_recording(source, as_json=as_json) for source in (a, b))
     found, notes = differences(left, right, tolerance)
+    if not found:
+        reasons = "".join(f"; {note}" for note in notes)
+        console.stop(f"nothing can be compared: {a} and {b} share no row{reasons}", as_json=as_json)
     if as_json:
         console.print_json({"differences": [vars(d) for d in found], "notes": notes})
         return found
@@ -66,9 +71,16 @@ def compare(a: str, b: str, tolerance: float, *, as_json: bool) -> list[Differen
 def differences(
     left: Tables, right: Tables, tolerance: float = 0.0
 ) -> tuple[list[Difference], list[str]]:
-    """Return differences of all common numeric columns, and notes on columns of only one."""
+    """Return differences of all common numeric columns, and notes on columns of only one.
+
+    Rows of runs with different steps belong together where their times agree.
+    """
     found: list[Difference] = []
     notes: list[str] = []
+    when = "step"
+    if left.metadata.get("dt") != right.metadata.get("dt"):
+        when = "time"
+        notes.append("their time steps differ: rows of the same time are compared")
     for name in dict.fromkeys([*left.tables, *right.tables]):
         if name not in left.tables or name not in right.tables:
             notes.append(f"only one of them has the table {name}")
@@ -76,7 +88,7 @@ def differences(
         one, other = (_columns(part.tables[name]) for part in (left, right))
         if set(one) != set(other):
             notes.append(f"{name}: only one has {', '.join(sorted(set(one) ^ set(other)))}")
-        rows, rows_other = _matching(one, other)
+        rows, rows_other = _matching(one, other, when)
         if len(rows) < max(_length(one), _length(other)):
             notes.append(
                 f"{name}: {len(rows)} rows are in both; A has {_length(one)}, B {_length(other)}"
@@ -96,7 +108,7 @@ def _table_differences(
     found = []
     for column, values in one.items():
         # how long a step took is no result
-        if unit_of(name, column) == "us" or column in (*ROW_KEYS, "time"):
+        if unit_of(name, column) == "us" or column in (*ROW_KEYS, "step", "time"):
             continue
         if column not in other or not len(values):
             continue
@@ -120,22 +132,23 @@ def _table_differences(
 
 
 def _matching(
-    one: dict[str, npt.NDArray[Any]], other: dict[str, npt.NDArray[Any]]
+    one: dict[str, npt.NDArray[Any]], other: dict[str, npt.NDArray[Any]], when: str
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Rows of both tables with the same keys; the n-th of equal keys belongs to the n-th."""
     places: dict[tuple[Any, ...], int] = {}
-    for row, key in enumerate(_keys(one)):
+    for row, key in enumerate(_keys(one, when)):
         places[key] = row
-    pairs = [(places[key], row) for row, key in enumerate(_keys(other)) if key in places]
+    pairs = [(places[key], row) for row, key in enumerate(_keys(other, when)) if key in places]
     matched = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
     return matched[:, 0], matched[:, 1]
 
 
-def _keys(columns: dict[str, npt.NDArray[Any]]) -> list[tuple[Any, ...]]:
+def _keys(columns: dict[str, npt.NDArray[Any]], when: str) -> list[tuple[Any, ...]]:
     names = [name for name in ROW_KEYS if name in columns]
+    moments = columns["step"] if when == "step" else np.rint(columns["time"] / SAME_TIME)
     counted: dict[tuple[Any, ...], int] = {}
     keys = []
-    for key in zip(*(columns[name].tolist() for name in names), strict=True):
+    for key in zip(moments.tolist(), *(columns[name].tolist() for name in names), strict=True):
         number = counted.get(key, 0)
         counted[key] = number + 1
         keys.append((*key, number))

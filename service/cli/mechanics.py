@@ -15,6 +15,8 @@ from cardan.service.cli.scene_source import read_scene
 from cardan.service.compute.mechanics import compute
 
 Ask = Callable[[Scene, Any], s.MechanicsRequest]
+# largest rate of a state that is called an equilibrium [SI units of the coordinates]
+AT_REST = 1e-6
 
 
 def statics(
@@ -71,6 +73,12 @@ def linearize(source: str, changes: Sequence[str], *, as_json: bool) -> None:
     console.print_table(["eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "moves"], rows)
     if found["left_out"]:
         console.print_pairs({"left out": ", ".join(found["left_out"])})
+    largest = max(map(abs, found["f0"]), default=0.0)
+    if largest > AT_REST:
+        console.err().print(
+            f"note: the start is no equilibrium (rates of up to {largest:.3g}): these are modes"
+            " about that moment. `cardan statics` finds where the scene comes to rest."
+        )
 
 
 def _answer(source: str, changes: Sequence[str], ask: Ask, *, as_json: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.recordings.checksums import DamagedError, check_sums
 from cardan.service.recordings.formats import FORMATS, FormatError, write
-from cardan.service.recordings.motion import NoMotionError
+from cardan.service.recordings.motion import EmptyPartError, NoMotionError
 from cardan.service.recordings.slices import SliceError, cut_chunks
 from cardan.service.recordings.sources import Recording, stored
 from cardan.service.recordings.tables import TABLES
@@ -63,6 +63,8 @@ def encode(order: m.EncodeOrder) -> m.Verified:
             write(recording, form, order.table, sink)
     except SliceError as error:
         raise refused_slice(error) from error
+    except EmptyPartError as error:
+        raise refused_slice(SliceError("from", str(error), order.part.start)) from error
     except (FormatError, NoMotionError) as error:
         raise ServiceError(ErrorCode.NO_SUCH_TABLE, str(error)) from error
     except _FullError as error:

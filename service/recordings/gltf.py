@@ -2,6 +2,7 @@
 
 glTF has y up: a node above the bodies turns W, which has z up. Single precision. Quaternions are
 [x, y, z, w]; of the two that mean one rotation the nearer one follows, since players interpolate.
+Colours are in linear light. While a body is absent its scale is zero.
 
 Source: Khronos Group 2021, glTF 2.0 Specification, sections 3.6, 3.11 and 4.4
 """
@@ -14,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.service.recordings.motion import Motion, color_of, motion_of, near, pictures_of
+from cardan.service.recordings.motion import Motion, linear, motion_of, near, pictures_of
 from cardan.service.recordings.sources import Recording
 from cardan.service.recordings.triangles import triangles
 
@@ -22,6 +23,8 @@ FLOAT, UNSIGNED_INT = 5126, 5125
 ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER = 34962, 34963
 HALF = math.sqrt(0.5)
 KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4"}
+# what tells two shapes with the same triangles apart
+LOOK = {"color", "opacity", "material", "collision_group", "collision_mask"}
 
 
 class _Buffer:
@@ -71,8 +74,10 @@ def write_gltf(recording: Recording, sink: IO[bytes]) -> None:
         "meshes": [],
         "materials": [],
     }
-    pictures = pictures_of(recording)
+    pictures = pictures_of(recording, motion)
     document["nodes"] += [_node(*each) for each in zip(motion.names, motion.poses[0], strict=True)]
+    for body in np.nonzero(~motion.present[0])[0]:
+        document["nodes"][body + 1]["scale"] = [0.0, 0.0, 0.0]
     meshes = _Meshes(buffer, document)
     for number, name in enumerate(motion.names):
         node = document["nodes"][number + 1]
@@ -80,11 +85,11 @@ def write_gltf(recording: Recording, sink: IO[bytes]) -> None:
         sharing = [part for part in pictures.get(name, []) if "mesh" in part]
         parts = [part for part in pictures.get(name, []) if "mesh" not in part]
         if parts:
-            node["mesh"] = meshes.of_body(name, parts, number)
+            node["mesh"] = meshes.of_body(name, parts)
         if sharing:
             first = len(document["nodes"])
             node["children"] = [*range(first, first + len(sharing))]
-            document["nodes"] += [meshes.shared(part, number) for part in sharing]
+            document["nodes"] += [meshes.shared(part) for part in sharing]
     document["animations"] = [_animation(buffer, motion)]
     document["accessors"], document["bufferViews"] = buffer.accessors, buffer.views
     document["buffers"] = [{"byteLength": buffer.size}]
@@ -111,25 +116,30 @@ class _Meshes:
         self._buffer = buffer
         self._meshes: list[dict[str, Any]] = document["meshes"]
         self._materials: list[dict[str, Any]] = document["materials"]
+        self._looks: dict[str, int] = {}
         self._surfaces: dict[str, dict[str, Any]] = {}
+        self._meshes_of_scene: dict[str, dict[str, Any]] = {}
         self._known: dict[tuple[str, int], int] = {}
 
-    def of_body(self, name: str, parts: list[dict[str, Any]], number: int) -> int:
+    def of_body(self, name: str, parts: list[dict[str, Any]]) -> int:
         """The mesh of a body, in its frame."""
-        primitives = [
-            {**self._surface(*triangles(part)), "material": self._material(part, number)}
-            for part in parts
-        ]
-        return self._add(name, primitives)
+        return self._add(name, [self._primitive(part) for part in parts])
 
-    def shared(self, part: dict[str, Any], number: int) -> dict[str, Any]:
+    def _primitive(self, part: dict[str, Any]) -> dict[str, Any]:
+        """The triangles of a shape, which all shapes that are alike share, in its colour."""
+        key = json.dumps({k: v for k, v in part.items() if k not in LOOK}, sort_keys=True)
+        if key not in self._surfaces:
+            self._surfaces[key] = self._surface(*triangles(part))
+        return {**self._surfaces[key], "material": self._material(part)}
+
+    def shared(self, part: dict[str, Any]) -> dict[str, Any]:
         """A node that shows a mesh of the scene; visuals of one mesh and colour show the same."""
-        name, material = part["mesh"], self._material(part, number)
-        if name not in self._surfaces:
+        name, material = part["mesh"], self._material(part)
+        if name not in self._meshes_of_scene:
             vertices, faces = np.asarray(part["vertices"], float), np.asarray(part["faces"])
-            self._surfaces[name] = self._surface(vertices, faces)
+            self._meshes_of_scene[name] = self._surface(vertices, faces)
         if (name, material) not in self._known:
-            primitive = {**self._surfaces[name], "material": material}
+            primitive = {**self._meshes_of_scene[name], "material": material}
             self._known[name, material] = self._add(name, [primitive])
         pose = [*part.get("position", (0, 0, 0)), *part.get("orientation", (1, 0, 0, 0))]
         return {**_node(name, np.asarray(pose, float)), "mesh": self._known[name, material]}
@@ -143,21 +153,22 @@ class _Meshes:
         corners = self._buffer.add(faces.reshape(-1).astype(np.uint32), ELEMENT_ARRAY_BUFFER)
         return {"attributes": {"POSITION": points}, "indices": corners}
 
-    def _material(self, part: dict[str, Any], number: int) -> int:
+    def _material(self, part: dict[str, Any]) -> int:
         """The number of a material of this colour."""
         opacity = float(part.get("opacity", 1.0))
         look: dict[str, Any] = {
             "pbrMetallicRoughness": {
-                "baseColorFactor": [*color_of(part, number), opacity],
+                "baseColorFactor": [*linear(part["color"]), opacity],
                 "metallicFactor": 0.0,
                 "roughnessFactor": 0.8,
             }
         }
         if opacity < 1.0:
             look["alphaMode"] = "BLEND"
-        if look not in self._materials:
+        number = self._looks.setdefault(json.dumps(look), len(self._materials))
+        if number == len(self._materials):
             self._materials.append(look)
-        return self._materials.index(look)
+        return number
 
 
 def _animation(buffer: _Buffer, motion: Motion) -> dict[str, Any]:
@@ -165,14 +176,19 @@ def _animation(buffer: _Buffer, motion: Motion) -> dict[str, Any]:
     samplers: list[dict[str, Any]] = []
     channels: list[dict[str, Any]] = []
     for number in range(len(motion.names)):
-        poses = motion.poses[:, number]
-        outputs = {"translation": poses[:, :3], "rotation": near(np.roll(poses[:, 3:], -1, 1))}
-        for path, values in outputs.items():
+        poses, present = motion.poses[:, number], motion.present[:, number]
+        outputs = {
+            "translation": (poses[:, :3], "LINEAR"),
+            "rotation": (near(np.roll(poses[:, 3:], -1, 1)), "LINEAR"),
+        }
+        if not present.all():
+            outputs["scale"] = (np.repeat(present[:, None], 3, axis=1), "STEP")
+        for path, (values, interpolation) in outputs.items():
             output = buffer.add(values.astype(np.float32))
             channels.append(
                 {"sampler": len(samplers), "target": {"node": number + 1, "path": path}}
             )
-            samplers.append({"input": times, "output": output, "interpolation": "LINEAR"})
+            samplers.append({"input": times, "output": output, "interpolation": interpolation})
     return {"name": "motion", "samplers": samplers, "channels": channels}
 
 

@@ -16,7 +16,7 @@ from mcap.writer import CompressionType, Writer
 
 from cardan.service.recordings.columns import meaning_of, unit_of
 from cardan.service.recordings.encoders import dump_json
-from cardan.service.recordings.motion import Motion, color_of, motion_of, pictures_of
+from cardan.service.recordings.motion import Motion, motion_of, pictures_of
 from cardan.service.recordings.sources import Recording, Source
 from cardan.service.recordings.tables import to_numpy
 from cardan.service.recordings.triangles import triangles
@@ -156,7 +156,7 @@ def _frame(motion: Motion, number: int) -> dict[str, Any]:
 
 
 def _shapes(recording: Recording, motion: Motion) -> dict[str, Any]:
-    shapes = pictures_of(recording)
+    shapes = pictures_of(recording, motion)
     at = _moment(float(motion.times[0]))
     entities = [
         {
@@ -165,17 +165,17 @@ def _shapes(recording: Recording, motion: Motion) -> dict[str, Any]:
             "id": name,
             "lifetime": _moment(0.0),
             "frame_locked": True,
-            "triangles": [_triangles(shape, number) for shape in shapes[name]],
+            "triangles": [_triangles(shape) for shape in shapes[name]],
         }
-        for number, name in enumerate(motion.names)
+        for name in motion.names
         if shapes.get(name)
     ]
     return {"deletions": [], "entities": entities}
 
 
-def _triangles(shape: dict[str, Any], number: int) -> dict[str, Any]:
+def _triangles(shape: dict[str, Any]) -> dict[str, Any]:
     vertices, faces = triangles(shape)
-    color = dict(zip("rgba", (*color_of(shape, number), shape.get("opacity", 1.0)), strict=True))
+    color = dict(zip("rgba", (*shape["color"], shape.get("opacity", 1.0)), strict=True))
     return {
         "pose": {"position": _vector((0, 0, 0)), "orientation": {"x": 0, "y": 0, "z": 0, "w": 1}},
         "points": [_vector(vertex) for vertex in vertices],

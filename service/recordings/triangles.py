@@ -11,7 +11,7 @@ Vertices = NDArray[np.float64]
 Faces = NDArray[np.uint32]
 
 SEGMENTS = 24
-# half the edge of the square that stands for an infinite plane [m]
+# half the edge of the square that stands for an infinite plane, where nothing says how large [m]
 PLANE_HALF = 20.0
 
 
@@ -20,6 +20,28 @@ def triangles(shape: Mapping[str, Any]) -> tuple[Vertices, Faces]:
     vertices, faces = _in_its_frame(shape)
     turn = rotation(shape.get("orientation", (1.0, 0.0, 0.0, 0.0)))
     return vertices @ turn.T + np.asarray(shape.get("position", (0.0, 0.0, 0.0)), np.float64), faces
+
+
+def reach(shape: Mapping[str, Any]) -> float:
+    """A distance from the body's origin beyond which nothing of a shape lies [m]; 0 of a plane."""
+    match shape["type"]:
+        case "plane":
+            return 0.0
+        case "box":
+            own = 0.5 * math.hypot(*shape["size"])
+        case "sphere" | "ellipsoid":
+            own = max(shape.get("radii", [shape.get("radius")]))
+        case "capsule":
+            own = 0.5 * shape["length"] + shape["radius"]
+        case "cylinder" | "cone" | "tube":
+            own = math.hypot(shape.get("radius", shape.get("outer_radius")), 0.5 * shape["length"])
+        case "ring":
+            own = shape["major_radius"] + shape["minor_radius"]
+        case "bowl":
+            own = shape["outer_radius"]
+        case _:
+            own = float(np.linalg.norm(_in_its_frame(shape)[0], axis=1).max())
+    return math.hypot(*shape.get("position", (0.0, 0.0, 0.0))) + float(own)
 
 
 def rotation(q: Sequence[float]) -> NDArray[np.float64]:
@@ -53,7 +75,7 @@ def _in_its_frame(shape: Mapping[str, Any]) -> tuple[Vertices, Faces]:
         case "heightfield":
             return _field(np.asarray(shape["heights"], np.float64), shape["size"])
         case "plane":
-            return _square(np.asarray(shape["normal"], np.float64), shape.get("offset", 0.0))
+            return _square(shape)
     raise ValueError(f"no picture of a {shape['type']}")
 
 
@@ -142,12 +164,15 @@ def _field(heights: NDArray[np.float64], size: Sequence[float]) -> tuple[Vertice
     return vertices, np.array(faces, np.uint32)
 
 
-def _square(normal: NDArray[np.float64], offset: float) -> tuple[Vertices, Faces]:
-    n = normal / np.linalg.norm(normal)
+def _square(shape: Mapping[str, Any]) -> tuple[Vertices, Faces]:
+    """The part of a plane below its `middle`, of half the edge `half`."""
+    n = np.asarray(shape["normal"], np.float64) / np.linalg.norm(shape["normal"])
+    middle = np.asarray(shape.get("middle", (0.0, 0.0, 0.0)), np.float64)
+    foot = middle + (float(shape.get("offset", 0.0)) - n @ middle) * n
     # any direction across it
     u = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
     u /= np.linalg.norm(u)
     v = np.cross(n, u)
     ends = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    corners = n * offset + PLANE_HALF * (ends @ np.stack([u, v]))
+    corners = foot + float(shape.get("half", PLANE_HALF)) * (ends @ np.stack([u, v]))
     return corners, np.array([[0, 1, 2], [0, 2, 3]], np.uint32)

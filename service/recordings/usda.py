@@ -2,7 +2,8 @@
 
 SI units (metersPerUnit 1), z up as in W. Time codes count recorded frames, so that usdview shows
 one after the other; timeCodesPerSecond is their rate. Spheres, boxes, capsules, cylinders, cones
-and ellipsoids are primitives of UsdGeom, all other shapes are meshes.
+and ellipsoids are primitives of UsdGeom, all other shapes are meshes. Colours are in linear light.
+While a body is absent it is invisible.
 
 Source: Pixar 2021, USD Specification: USDA file format, UsdGeom
 """
@@ -15,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.service.recordings.motion import Motion, color_of, motion_of, near, pictures_of
+from cardan.service.recordings.motion import Motion, linear, motion_of, near, pictures_of
 from cardan.service.recordings.sources import Recording
 from cardan.service.recordings.triangles import triangles
 
@@ -32,7 +33,7 @@ UNIT_BOX = np.ones(3)
 def write_usda(recording: Recording, sink: IO[bytes]) -> None:
     """Write the layer. Raises NoMotionError."""
     motion = motion_of(recording)
-    pictures, codes = pictures_of(recording), time_codes(motion.times)
+    pictures, codes = pictures_of(recording, motion), time_codes(motion.times)
     title = str((recording.scene or {}).get("name", "")) or "Cardan"
     for line in _header(motion.times, codes, title):
         sink.write(f"{line}\n".encode())
@@ -42,7 +43,7 @@ def write_usda(recording: Recording, sink: IO[bytes]) -> None:
         lines = _body(motion, number, names[number], codes)
         sink.write("".join(f"{TAB}{line}\n" for line in lines).encode())
         for count, shape in enumerate(pictures.get(name, [])):
-            lines = _shape(shape, f"shape_{count}", number)
+            lines = _shape(shape, f"shape_{count}")
             sink.write("".join(f"{2 * TAB}{line}\n" for line in lines).encode())
         sink.write(f"{TAB}}}\n\n".encode())
     sink.write(b"}\n")
@@ -57,19 +58,22 @@ def rate_of(times: Array) -> float:
 
 def time_codes(times: Array) -> list[str]:
     """The time code of each time [s], as text."""
-    return [_number(round(time * rate_of(times), 6)) for time in times.tolist()]
+    rate = rate_of(times)
+    return [_number(round(time * rate, 6)) for time in times.tolist()]
 
 
 def prim_names(names: Sequence[str]) -> list[str]:
     """Identifiers of USD for names of bodies, all different."""
     found: list[str] = []
     taken: set[str] = set()
+    counts: dict[str, int] = {}
     for name in names:
         plain = FORBIDDEN.sub("_", name) or "_"
         plain = f"_{plain}" if plain[0].isdigit() else plain
-        unique, count = plain, 2
+        unique = plain
         while unique in taken:
-            unique, count = f"{plain}_{count}", count + 1
+            counts[plain] = counts.get(plain, 1) + 1
+            unique = f"{plain}_{counts[plain]}"
         taken.add(unique)
         found.append(unique)
     return found
@@ -109,14 +113,20 @@ def _body(motion: Motion, number: int, prim: str, codes: Sequence[str]) -> Itera
             yield f"{2 * TAB}{code}: {_tuple(value)},"
         yield f"{TAB}}}"
     yield TAB + OPS.format(scale="")
+    present = motion.present[:, number].tolist()
+    if not all(present):
+        yield f"{TAB}token visibility.timeSamples = {{"
+        for code, here in zip(codes, present, strict=True):
+            yield f'{2 * TAB}{code}: "{"inherited" if here else "invisible"}",'
+        yield f"{TAB}}}"
     yield ""
 
 
-def _shape(shape: Mapping[str, Any], prim: str, number: int) -> Iterator[str]:
+def _shape(shape: Mapping[str, Any], prim: str) -> Iterator[str]:
     """The prim of a shape, in the frame of its body."""
     found = _primitive(shape)
     if found is None:
-        yield from _prim("Mesh", prim, _mesh(shape), shape, number)
+        yield from _prim("Mesh", prim, _mesh(shape), shape)
         return
     kind, lines, scale = found
     q = np.asarray(shape.get("orientation", (1.0, 0.0, 0.0, 0.0)), float)
@@ -128,16 +138,14 @@ def _shape(shape: Mapping[str, Any], prim: str, number: int) -> Iterator[str]:
     if scale is not None:
         placed.append(f"double3 xformOp:scale = {_tuple(scale)}")
     placed.append(OPS.format(scale="" if scale is None else ', "xformOp:scale"'))
-    yield from _prim(kind, prim, placed, shape, number)
+    yield from _prim(kind, prim, placed, shape)
 
 
-def _prim(
-    kind: str, prim: str, lines: Sequence[str], shape: Mapping[str, Any], number: int
-) -> Iterator[str]:
+def _prim(kind: str, prim: str, lines: Sequence[str], shape: Mapping[str, Any]) -> Iterator[str]:
     yield f'def {kind} "{prim}"'
     yield "{"
     yield from (f"{TAB}{line}" for line in lines)
-    yield f"{TAB}color3f[] primvars:displayColor = [{_tuple(color_of(dict(shape), number))}]"
+    yield f"{TAB}color3f[] primvars:displayColor = [{_tuple(linear(shape['color']))}]"
     opacity = float(shape.get("opacity", 1.0))
     if opacity < 1.0:
         yield f"{TAB}float[] primvars:displayOpacity = [{_number(opacity)}]"

@@ -72,14 +72,19 @@ def _run(scene: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
     """What the player reads: scene, moments, poses of what moves."""
     motion = motion_of(recording)
     recorded = {name: column for column, name in enumerate(motion.names)}
+    comes = {
+        name for name, here in zip(motion.names, motion.present.T, strict=True) if not here.all()
+    }
     moving = [
         number
         for number, body in enumerate(scene["bodies"])
-        if body["type"] != "static" and body["name"] in recorded
+        if body["name"] in recorded and (body["type"] != "static" or body["name"] in comes)
     ]
     room = min(MAX_FRAMES, max(2, MAX_POSES // (28 * max(1, len(moving)))))
     every = max(1, -(-len(motion.times) // room))
     columns = [recorded[scene["bodies"][number]["name"]] for number in moving]
+    # the player draws nothing that is no number
+    poses = np.where(motion.present[..., None], motion.poses, np.nan)
     return {
         "title": scene.get("name") or "scene",
         "scene": {
@@ -93,7 +98,7 @@ def _run(scene: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
         },
         "times": motion.times[::every].tolist(),
         "moving": moving,
-        "poses": _packed(motion.poses[::every][:, columns]),
+        "poses": _packed(poses[::every][:, columns]),
         "camera": None,
         "plots": _plots(recording),
     }

@@ -153,8 +153,8 @@ class Execution:
         if asked.simulation.accuracy is not None:
             chosen = engine.choose(asked, self._alive, self._should_stop)
             if chosen is None:
-                event, error = self._stopped()
-                return m.Done(self._number, event, 0, error=error)
+                why, stop = self._stopped()
+                return m.Done(self._number, why, 0, error=stop)
             scene = chosen.scene
         self._dt = scene.simulation.dt
         simulation = self._simulation_of(variants, scene)
@@ -228,7 +228,8 @@ class Execution:
         self._channel.send(m.Storing(self._number))
         write_folder(recording_of(scene, summary["scene_hash"], columns, summary), folder)
 
-    def _judge(self, summary: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
+    def _judge(self, summary: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+        """The outcome of a run; the summary of one that was stopped says by what."""
         if summary["status"] == "failed":
             reason = summary.get("reason")
             return RunEvent.FAILED, {
@@ -237,10 +238,12 @@ class Execution:
                 "retryable": False,
             }
         if self._reason(self._number) is not None and summary["status"] != "succeeded":
-            return self._stopped()
+            event, error = self._stopped()
+            summary["status"], summary["reason"] = event, error["message"]
+            return event, error
         return RunEvent.SUCCEEDED, None
 
-    def _stopped(self) -> tuple[str, dict[str, Any] | None]:
+    def _stopped(self) -> tuple[str, dict[str, Any]]:
         why = str(self._reason(self._number))
         message = STOPPED.get(RunEvent(why), "Stopped.")
         return why, {"code": why, "message": message, "retryable": True}

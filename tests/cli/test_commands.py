@@ -73,6 +73,33 @@ def test_compare_finds_where_two_runs_part(cardan, scene_file, tmp_path):
     assert "They part at step" in text
 
 
+def test_compare_takes_rows_of_one_time_where_the_steps_differ(cardan, scene_file, tmp_path):
+    for name, dt, every in (("a", 0.002, 5), ("b", 0.001, 5)):
+        cardan("run", scene_file, "--set", f"/simulation/dt={dt}", "--set",
+               f"/record/every={every}", "-o", tmp_path / f"{name}.npz")  # fmt: skip
+    result = cardan("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--json")
+    assert result.exit_code == 0, result.stderr
+    said = json.loads(result.stdout)
+    assert said["notes"][0] == "their time steps differ: rows of the same time are compared"
+    found = {(d["table"], d["column"]): d for d in said["differences"]}
+    # the error of the step; in half the time a falling bob has half the speed
+    assert found["bodies", "vz"]["largest"] < 1e-4
+    assert found["bodies", "vz"]["rows"] == 33
+
+
+def test_compare_says_that_nothing_is_common(cardan, scene_file, tmp_path):
+    """No row in both is no agreement."""
+    for name in ("double-pendulum", scene_file):
+        cardan(
+            "run", name, "--set", "/simulation/duration=0.1", "-o", tmp_path / f"{len(str(name))}"
+        )
+    one, other = sorted(tmp_path.glob("[0-9]*"))
+    result = cardan("compare", one / "bodies.parquet", other / "bodies.parquet")
+    assert result.exit_code == 2
+    assert "share no row" in result.stderr
+    assert "No difference" not in result.stdout
+
+
 def test_compare_refuses_what_is_no_recording(cardan, tmp_path):
     (tmp_path / "x.parquet").write_text("no")
     assert cardan("compare", tmp_path / "x.parquet", tmp_path / "x.parquet").exit_code == 2

@@ -35,5 +35,9 @@ def test_linearize_shows_the_modes(cardan):
     result = cardan("linearize", "double-pendulum", "--set", "/gravity=[0, 0, -9.81]")
     assert result.exit_code == 0
     assert "frequency [Hz]" in result.stdout
+    # it is let go from the horizontal
+    assert "the start is no equilibrium" in result.stderr
+    floating = cardan("linearize", "double-pendulum", "--set", "/gravity=[0, 0, 0]")
+    assert "no equilibrium" not in floating.stderr
     found = json.loads(cardan("linearize", "double-pendulum", "--json").stdout)
     assert len(found["A"]) == 2 * len(found["coordinates"])

@@ -44,6 +44,12 @@ def test_a_run_has_the_arrays_that_the_engine_computes(client):
     part = client.trajectory(result.id, stride=2, bodies="ball 1")
     assert part.bodies == ("ball 1",)
     assert np.array_equal(part.poses[:, 0], track.poses[::2, 2])
+    middle = client.trajectory(result.id, from_=0.05, to=0.1, bodies=["ball 1", "floor"])
+    assert middle.bodies == ("floor", "ball 1")
+    assert middle.times.min() >= 0.05
+    named = {**DROP, "bodies": [*DROP["bodies"][:-1], {**DROP["bodies"][-1], "name": 'a, "b"'}]}
+    other = client.run(named)
+    assert client.trajectory(other, bodies=['a, "b"']).bodies == ('a, "b"',)
 
 
 def test_faults_are_problems_with_pointers(client):

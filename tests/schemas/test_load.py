@@ -245,6 +245,15 @@ def test_warnings_name_what_is_probably_not_meant():
     }
 
 
+def test_a_word_that_names_no_colour_is_a_warning():
+    ball = {"type": "sphere", "radius": 0.1}
+    colours = ["steelblue", "stealblue", "#abc", "#a0b1c2", [0, 0.5, 1]]
+    body = {"name": "b", "mass": 1, "shapes": [{**ball, "color": one} for one in colours]}
+    found = scene_warnings(load_scene({"version": 1, "bodies": [body]}))
+    assert [(w.pointer, w.code) for w in found] == [("/bodies/0/shapes/1/color", "unknown_color")]
+    assert found[0].hint == "Did you mean 'steelblue'?"
+
+
 def test_a_mesh_that_nobody_sees_is_a_warning():
     face = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}
     document = changed("/meshes", {"skin": face, "spare": face})

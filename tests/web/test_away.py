@@ -56,6 +56,8 @@ def test_what_found_no_place_can_be_tried_again(tab: Any, tmp_path: Path) -> Non
         tab.keyboard.press("Escape")
         message = tab.locator("#messages .message")
         playwright_api.expect(message).to_contain_text("No place is free")
+        playwright_api.expect(tab.locator("#scene-name")).to_have_text("No scene")
+        playwright_api.expect(tab.locator("#run-state")).to_have_text("no session")
         assert tab.locator("#bottom").evaluate("(bar) => bar.inert")
         # still none: the dialog once more
         message.get_by_role("button", name="Try again").click()

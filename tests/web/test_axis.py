@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from tests.web.modules import run_module
@@ -46,3 +47,38 @@ def test_ticks_of_plots_are_printed_as_numbers_elsewhere(node: str) -> None:
 def test_an_axis_is_logarithmic_only_where_that_is_wanted(node: str) -> None:
     asked = {"values": [1e-9, 1], "wanted": False}
     assert run_module(node, "axis.js", "axisOf", TICKS, asked)["log"] is False
+
+
+def test_vectors_show_what_they_have_at_any_size(node: str) -> None:
+    """Momenta of a watch and of a crane; three zeros, or numbers that are cut off, say nothing."""
+    given = [
+        [0.324, 0.0, -12.5],
+        [0, 0, 0],
+        [1e-12, 0, 0],
+        [3.2e-7, 0, -1.05e-6],
+        [-158747.123, 2373.223, 210345.1],
+        [99999.5, 0, 0],
+    ]
+    words = run_module(
+        node, "format.js", "vector", "return input.map((one) => vector(one));", given
+    )
+    assert words == [
+        "0.324  0.000  \u221212.500",
+        "0.000  0.000  0.000",
+        "0.000  0.000  0.000",
+        "0.320  0.000  \u22121.050 ·10⁻⁶",
+        "\u22121.587  0.024  2.103 ·10⁵",
+        "99999.500  0.000  0.000",
+    ]
+    body = "return vector([0, 0, -0.05], 'm/s²', 2);"
+    assert run_module(node, "format.js", "vector", body) == "0.00  0.00  \u22125.00 ·10⁻² m/s²"
+
+
+def test_numbers_of_files_have_the_digits_that_were_sent(node: str) -> None:
+    """Read again in single precision they are the same; an absent body has no number."""
+    given = [0.05, -0.08660254, 1 / 3, 16777216.0, 1e-30, 0.0, 123456.789]
+    body = "return Array.from(new Float32Array([...input, NaN]), single);"
+    found = run_module(node, "format.js", "single", body, given)
+    assert found[:3] == [0.05, -0.08660254, 0.33333334]
+    assert np.array_equal(np.array(found[:-1], np.float32), np.array(given, np.float32))
+    assert found[-1] is None

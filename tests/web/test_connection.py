@@ -229,3 +229,30 @@ def test_a_page_that_is_hidden_leaves_no_frame_unacknowledged(node: str) -> None
     assert ack == {"op": "ack", "sequence": 0}
     assert subscribe["op"] == "subscribe"
     assert "poses" not in subscribe["channels"]
+
+
+def test_a_line_that_is_cut_is_noticed_though_the_socket_stays_open(node: str) -> None:
+    """Neither an answer nor a frame: a new connection is tried, and the page says so."""
+    body = """
+      const states = [];
+      session.on("connection", ({ status }) => states.push(status));
+      const away = async () => { throw new TypeError("away"); };
+      // frames still come: only the answer is late
+      globalThis.fetch = () => { socket.show(input); return away(); };
+      await session.poll();
+      const [before, open] = [states.length, socket.readyState];
+      globalThis.fetch = away;
+      const answer = session.command("pause");
+      await session.poll();
+      // what the old socket still says concerns nobody
+      const closed = socket.readyState;
+      await answer;
+      session.stream.connect();
+      welcome();
+      return [before, open, closed, states, problems, sockets.length];
+    """
+    before, still_open, closed, states, problems, sockets = on_a_session(node, body, frame(0, 101))
+    assert (before, still_open, closed) == (0, 1, 3)
+    assert states == ["lost", "connecting", "open"]
+    assert problems == ["connection_lost"]
+    assert sockets == 2

@@ -4,10 +4,13 @@ import time
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 from tests.web.conftest import new_context
 from tests.web.shown import PATIENCE, SMALL, Shown
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
 pytestmark = pytest.mark.e2e
 
@@ -172,3 +175,96 @@ def test_nothing_is_cut_off_on_a_common_screen(page: Any, server: str, shown: Sh
         }"""
     )
     assert cut == []
+
+
+def held(scene: dict[str, Any], server: str) -> str:
+    made = httpx.post(f"{server}/v1/sessions", json={"scene": scene, "paused": True}, timeout=60)
+    made.raise_for_status()
+    return str(made.json()["id"])
+
+
+def test_what_has_no_shape_is_said_and_can_be_seen(page: Any, server: str, shown: Shown) -> None:
+    page.set_viewport_size(SMALL)
+    mass = {"name": "mass", "mass": 1, "inertia": [1, 1, 1], "position": [40, 0, 0]}
+    page.goto(f"{server}/#session={held({'version': 1, 'bodies': [mass]}, server)}")
+    shown.wait("cardan.shown().state === 'paused'")
+    playwright_api.expect(page.locator("#stage-note")).to_contain_text("No body has a shape")
+    assert page.evaluate("cardan.camera()")[3:] == pytest.approx([40, 0, 0])
+
+
+BALL: dict[str, Any] = {"name": "ball", "mass": 1}
+FLOOR: dict[str, Any] = {
+    "name": "floor",
+    "type": "static",
+    "shapes": [{"type": "plane", "normal": [0, 0, 1]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("radius", "height", "middle", "reach"),
+    [
+        (4e-4, 4e-4, 4e-4, 6.928e-4),  # lies
+        (0.2, 0.3, 0.3, 0.3464),  # falls a little
+        (0.1, 3.0, 1.55, 1.5564),  # falls from high: the floor is in the view
+        (0.1, 300.0, 300.0, 0.1732),  # the floor is out of sight
+    ],
+)
+def test_a_scene_of_any_size_fills_the_view(
+    page: Any, server: str, shown: Shown, radius: float, height: float, middle: float, reach: float
+) -> None:
+    page.set_viewport_size(SMALL)
+    ball = {**BALL, "position": [0, 0, height], "shapes": [{"type": "sphere", "radius": radius}]}
+    page.goto(f"{server}/#session={held({'version': 1, 'bodies': [FLOOR, ball]}, server)}")
+    shown.wait("cardan.shown().state === 'paused'")
+    camera = np.array(page.evaluate("cardan.camera()"))
+    assert camera[3:] == pytest.approx([0, 0, middle], rel=0.01, abs=1e-6)
+    distance = float(np.linalg.norm(camera[:3] - camera[3:]))
+    # the ball about it just fits into the view, which is 38 degrees high, and a tenth is left
+    aspect = page.locator("#stage canvas").evaluate("(it) => it.clientWidth / it.clientHeight")
+    half = np.deg2rad(19)
+    across = np.arctan(np.tan(half) * aspect)
+    assert distance == pytest.approx(1.1 * reach / np.sin(min(half, across)), rel=0.01)
+
+
+def test_a_word_that_names_no_colour_is_drawn_as_none(page: Any, server: str, shown: Shown) -> None:
+    """Nothing is said in the console; white was drawn, which no other format does."""
+    warnings: list[str] = []
+    page.on("console", lambda said: warnings.append(said.text) if said.type == "warning" else None)
+    box = {"type": "box", "size": [1, 1, 1]}
+    bodies = [
+        {**BALL, "name": name, "position": [k, 0, 0], "shapes": [{**box, "color": color}]}
+        for k, (name, color) in enumerate({"a": "blurple", "b": "rebeccapurple"}.items())
+    ]
+    page.goto(f"{server}/#session={held({'version': 1, 'bodies': bodies}, server)}")
+    shown.wait("cardan.shown().state === 'paused'")
+    assert [text for text in warnings if "olor" in text] == []
+
+
+def test_nobody_steers_what_is_over(tab: Any, browser: Any, server: str) -> None:
+    tab.set_viewport_size(SMALL)
+    session = held({"version": 1, "bodies": [FLOOR]}, server)
+    context = new_context(browser, viewport=SMALL)
+    try:
+        for one in (tab, context.new_page()):
+            one.goto(f"{server}/#session={session}")
+        playwright_api.expect(tab.get_by_role("button", name="Take control")).to_be_visible()
+        httpx.delete(f"{server}/v1/sessions/{session}", timeout=60).raise_for_status()
+        playwright_api.expect(tab.locator("#run-state")).to_have_text("closed")
+        playwright_api.expect(tab.locator("#role")).to_be_hidden()
+    finally:
+        context.close()
+
+
+def test_a_page_on_a_slow_line_says_that_it_loads(page: Any, server: str, shown: Shown) -> None:
+    waiting: list[Any] = []
+    page.set_viewport_size(SMALL)
+    session = held({"version": 1, "name": "far away", "bodies": [FLOOR]}, server)
+    address = f"**/v1/sessions/{session}"
+    page.route(address, lambda route: waiting.append(route), times=1)
+    with page.expect_request(address):
+        page.goto(f"{server}/#session={session}")
+    playwright_api.expect(page.locator("#scene-name")).to_have_text("Loading…")
+    playwright_api.expect(page.locator("#run-state")).to_have_text("loading")
+    for route in waiting:
+        route.continue_()
+    playwright_api.expect(page.locator("#scene-name")).to_have_text("far away")

@@ -303,6 +303,11 @@ def test_commands_are_found_by_a_few_letters(page: Any, shown: Shown) -> None:
     search.fill("box-3 body")
     page.keyboard.press("Enter")
     playwright_api.expect(page.locator(".inspector-name")).to_have_text("box-3")
+    # a field for searches would empty itself first, and keep what is typed next
+    page.keyboard.press("Control+k")
+    search.fill("box")
+    page.keyboard.press("Escape")
+    playwright_api.expect(search).to_be_hidden()
     for key, name in (("b", "boxes"), ("l", "trails"), ("i", "islands"), ("w", "wireframe")):
         press_in_stage(page, key)
         playwright_api.expect(page.locator(f"[data-overlay={name}]")).to_be_checked()

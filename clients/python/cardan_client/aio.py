@@ -93,9 +93,9 @@ class AsyncClient:
                 return await self._result(info)
 
     async def trajectory(self, run_id: str, **part: Any) -> Trajectory:
-        """Fetch the recording of a run. `part`: from, to [s], stride, bodies, channels."""
+        """Fetch the recording of a run. `part`: from_, to [s], stride, bodies, channels (lists)."""
         answer = await self.ask(
-            "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "npz", **part}
+            "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "npz", **_query(part)}
         )
         return read_trajectory(answer.content)
 
@@ -107,12 +107,12 @@ class AsyncClient:
         Raises ValueError for a page of more than `most_bytes`: a notebook keeps all of it.
         """
         answer = await self.ask(
-            "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "html", **part}
+            "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "html", **_query(part)}
         )
         if len(answer.content) > most_bytes:
             raise ValueError(
                 f"the page has {len(answer.content)} bytes, of which {most_bytes} are allowed; "
-                "show less of the run (stride, from, to, bodies), or allow more (most_bytes)"
+                "show less of the run (stride, from_, to, bodies), or allow more (most_bytes)"
             )
         return View(answer.text, height)
 
@@ -316,6 +316,21 @@ def may_repeat(method: str, path: str) -> bool:
     creates = path in CREATING
     asks = path.startswith(("/v1/scenes:", "/v1/dynamics/", "/v1/complementarity"))
     return method == "GET" or (method == "POST" and (creates or asks))
+
+
+def _query(part: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a part: `from_` stands for `from`, a list for names between commas."""
+    return {
+        name.rstrip("_"): value
+        if isinstance(value, str | int | float)
+        else ",".join(map(_quoted, value))
+        for name, value in part.items()
+        if value is not None
+    }
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"' if set(name) & set('," ') else name
 
 
 def _retry_after(answer: httpx.Response) -> float:

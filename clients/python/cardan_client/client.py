@@ -78,7 +78,7 @@ class Client:
         return self._do(self._aio.run(scene, overrides, **options))
 
     def trajectory(self, run: Result | str, **part: Any) -> Trajectory:
-        """Fetch the recording of a run. `part`: from, to [s], stride, bodies, channels."""
+        """Fetch the recording of a run. `part`: from_, to [s], stride, bodies, channels (lists)."""
         return self._do(self._aio.trajectory(run if isinstance(run, str) else run.id, **part))
 
     def display(self, run: Result | str, **options: Any) -> View:

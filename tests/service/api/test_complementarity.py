@@ -38,6 +38,14 @@ def test_faults_are_problems_with_pointers(client, problem, solver, pointer):
     assert pointer in [fault["pointer"] for fault in body["errors"]]
 
 
+def test_faults_have_the_names_of_the_request(client):
+    asked = {"problem": {"type": "lcp", "M": [[2, 1], [1, 2]], "q": [-5]}}
+    answer = client.post("/v1/complementarity", json=asked)
+    (fault,) = answer.json()["errors"]
+    assert fault["pointer"] == "/problem/M"
+    assert fault["message"] == "It has 2 rows; `q` has 1 entries."
+
+
 def test_it_is_in_the_reference(client):
     document = client.get("/openapi.json").json()
     assert "post" in document["paths"]["/v1/complementarity"]

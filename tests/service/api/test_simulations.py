@@ -79,6 +79,10 @@ def test_a_running_simulation_tells_progress_and_can_be_cancelled(client):
 def test_a_timeout_ends_a_run(client):
     info = run_to_end(client, long_scene(), timeout_s=0.3)
     assert (info["status"], info["error"]["code"]) == ("timed_out", "timed_out")
+    summary = client.get(info["links"]["summary"]).json()
+    assert (summary["status"], summary["reason"]) == ("timed_out", info["error"]["message"])
+    said = [line["message"] for line in client.get(info["links"]["logs"]).json()["items"]]
+    assert "It is timed out: The run took longer than its timeout_s." in said
 
 
 def test_a_run_that_blows_up_keeps_its_frames_and_says_where(client):

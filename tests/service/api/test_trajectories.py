@@ -123,6 +123,16 @@ def test_slices(get):
     assert "kinetic" in table.column_names
 
 
+def test_names_with_commas_stand_in_quotes(client):
+    names = ["a, b", 'c "d"', " e"]
+    bodies = [{"name": name, "mass": 1, "inertia": [1, 1, 1]} for name in names]
+    done = run_to_end(client, {"version": 1, "simulation": {"duration": 0.01}, "bodies": bodies})
+    asked = {"format": "json", "bodies": '"a, b", "c ""d""","" ," e"'}
+    answer = client.get(done["links"]["trajectory"], params=asked)
+    assert answer.status_code == 200, answer.text
+    assert set(answer.json()["tables"]["bodies"]["body"]) == set(names)
+
+
 def test_the_table_of_a_one_table_format_can_be_chosen(get):
     contacts = pq.read_table(io.BytesIO(get(table="contacts").content))
     assert set(contacts["body_a"].to_pylist()) | set(contacts["body_b"].to_pylist()) == {
@@ -142,7 +152,9 @@ def test_the_table_of_a_one_table_format_can_be_chosen(get):
     [
         ({"bodies": "ball 9"}, "/query/bodies"),
         ({"channels": "poses"}, "/query/channels"),
+        ({"bodies": '"ball 0'}, "/query/bodies"),
         ({"from": 2, "to": 1}, "/query/from"),
+        ({"from": 1e3, "format": "gltf"}, "/query/from"),
         ({"strid": 2}, "/query/strid"),
     ],
 )

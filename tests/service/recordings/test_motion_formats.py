@@ -1,5 +1,7 @@
 """MCAP and glTF, read by the libraries of others and compared with what the engine computed."""
 
+import base64
+import gzip
 import io
 import json
 import math
@@ -17,7 +19,7 @@ from cardan.service.recordings.engine_tables import recording_of
 from cardan.service.recordings.formats import FORMATS, encode
 from cardan.service.recordings.motion import NoMotionError
 from cardan.service.recordings.slices import Slice, cut
-from cardan.service.recordings.triangles import rotation, triangles
+from cardan.service.recordings.triangles import reach, rotation, triangles
 
 TURNED = [math.cos(0.4), 0.0, math.sin(0.4), 0.0]
 SOLIDS: list[dict[str, Any]] = [
@@ -238,3 +240,184 @@ def test_a_part_shows_its_bodies_and_a_recording_without_poses_is_refused(run):
             encode(cut(tables, Slice(channels=("energy",))), FORMATS[name])
         with pytest.raises(NoMotionError, match="no recorded time lies between"):
             encode(cut(tables, Slice(start=1e3)), FORMATS[name])
+
+
+def file_of(scene: dict[str, Any], name: str) -> tuple[Any, bytes]:
+    """The recording of a scene, and the file of a format."""
+    checked = cardan.load_scene(scene)
+    recording, summary = cardan.run(checked)
+    tables = recording_of(checked, summary["scene_hash"], recording.tables(), summary)
+    return recording, encode(tables, FORMATS[name])
+
+
+def coloured(*shapes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "simulation": {"dt": 0.01, "duration": 0.02},
+        "bodies": [
+            {"name": f"b{k}", "mass": 1, "inertia": [1, 1, 1], "position": [k, 0, 0], "shapes": [s]}
+            for k, s in enumerate(shapes)
+        ],
+        "record": {"channels": ["pose"]},
+    }
+
+
+def test_colours_are_in_linear_light_whatever_form_they_have():
+    ball = {"type": "sphere", "radius": 0.1}
+    forms: list[Any] = ["#808080", "#888", "gray", [0.5, 0.5, 0.5], "rebeccapurple", None]
+    scene = coloured(*({**ball, **({"color": form} if form else {})} for form in forms))
+    _, data = file_of(scene, "gltf")
+    document = pygltflib.GLTF2.load_from_bytes(data)
+    found = [
+        document.materials[mesh.primitives[0].material].pbrMetallicRoughness.baseColorFactor
+        for mesh in document.meshes
+    ]
+    # IEC 61966-2-1: half of the digits are a fifth of the light
+    half, eight = 0.2158605, 0.2462013
+    assert [value[0] for value in found[:4]] == pytest.approx([half, eight, half, half], abs=1e-6)
+    assert found[4] == pytest.approx([0.1328683, 0.0331048, 0.3185468, 1.0], abs=1e-6)
+    # the sixth of the palette of the page, #8f86c9
+    assert found[5] == pytest.approx([0.2746773, 0.2383976, 0.5840784, 1.0], abs=1e-6)
+    _, text = file_of(scene, "usda")
+    tones = [line for line in text.decode().split("\n") if "displayColor" in line]
+    shown = [float(line.split("(")[1].split(",")[0]) for line in tones]
+    assert shown == pytest.approx([value[0] for value in found])
+    # Foxglove reads sRGB
+    _, data = file_of(scene, "mcap")
+    messages = make_reader(io.BytesIO(data)).iter_messages(topics=["/scene"])
+    entities = json.loads(next(iter(messages))[2].data)["entities"]
+    assert entities[0]["triangles"][0]["color"]["r"] == 128 / 255
+
+
+def test_a_part_has_the_colours_of_the_whole():
+    ball = {"type": "sphere", "radius": 0.1}
+    scene = coloured(ball, ball, ball)
+    scene["bodies"][0] = {"name": "b0", "type": "static", "shapes": [ball]}
+    checked = cardan.load_scene(scene)
+    recording, summary = cardan.run(checked)
+    tables = recording_of(checked, summary["scene_hash"], recording.tables(), summary)
+    whole, part = (
+        pygltflib.GLTF2.load_from_bytes(encode(one, FORMATS["gltf"]))
+        for one in (tables, cut(tables, Slice(bodies=("b2",))))
+    )
+    rest, first, second = (
+        whole.materials[mesh.primitives[0].material].pbrMetallicRoughness.baseColorFactor
+        for mesh in whole.meshes
+    )
+    # of the page: what moves is counted, what rests is grey
+    assert first[:3] == pytest.approx([0.7605245, 0.2462013, 0.0423114], abs=1e-6)
+    assert max(rest[:3]) - min(rest[:3]) < 0.1
+    (own,) = part.materials
+    assert own.pbrMetallicRoughness.baseColorFactor == second
+
+
+def test_equal_shapes_share_their_triangles():
+    ball = {"type": "sphere", "radius": 0.1}
+    one, many = (file_of(coloured(*[ball] * n), "gltf")[1] for n in (1, 101))
+    assert len(many) - len(one) < 100 * 1200
+    document = pygltflib.GLTF2.load_from_bytes(many)
+    assert len({mesh.primitives[0].indices for mesh in document.meshes}) == 1
+    assert len(document.materials) == 7
+
+
+COMING: dict[str, Any] = {
+    "version": 1,
+    "gravity": [0, 0, 0],
+    "simulation": {"dt": 0.01, "duration": 0.5},
+    "bodies": [
+        {"name": "stays", "mass": 1, "shapes": [{"type": "sphere", "radius": 0.1}]},
+        {"name": "late", "mass": 1, "position": [1, 0, 0], "linear_velocity": [0, 1, 0],
+         "shapes": [{"type": "sphere", "radius": 0.1}], "appears": 0.2, "vanishes": 0.4},
+        {"name": "wall", "type": "static", "position": [5, 0, 0], "vanishes": 0.3,
+         "shapes": [{"type": "box", "size": [1, 1, 1]}]},
+    ],
+    "record": {"every": 5, "channels": ["pose"]},
+}  # fmt: skip
+
+
+def test_absent_bodies_are_hidden_and_do_not_fly_to_where_they_appear():
+    recording, data = file_of(COMING, "gltf")
+    present = recording.tables()["bodies"]["present"].reshape(-1, 3).astype(bool)
+    assert present.any(axis=0).all()
+    assert present.all(axis=0).tolist() == [True, False, False]
+    document = pygltflib.GLTF2.load_from_bytes(data)
+    assert [node.scale for node in document.nodes[1:]] == [None, [0.0, 0.0, 0.0], None]
+    animation = document.animations[0]
+    outputs = {
+        (channel.target.node - 1, channel.target.path): animation.samplers[channel.sampler]
+        for channel in animation.channels
+    }
+    assert (0, "scale") not in outputs
+    for body in (1, 2):
+        sampler = outputs[body, "scale"]
+        assert sampler.interpolation == "STEP"
+        assert np.array_equal(accessor(document, sampler.output)[:, 0] == 1.0, present[:, body])
+    ways = accessor(document, outputs[1, "translation"].output)[:, 1]
+    gone = np.flatnonzero(present[:-1, 1] & ~present[1:, 1])[0] + 1
+    assert ways[gone] == ways[gone - 1] > 0.1
+    assert ways[gone + 1] == 0.0
+
+    _, text = file_of(COMING, "usda")
+    parts = text.decode().split('def Xform "')[2:]
+    for number, part in enumerate(parts):
+        said = [line for line in part.split("\n") if "inherited" in line or "invisible" in line]
+        shown = ["inherited" in line for line in said]
+        assert shown == ([] if present[:, number].all() else present[:, number].tolist())
+
+
+def test_absent_bodies_have_no_pose_in_a_web_page():
+    recording, data = file_of(COMING, "html")
+    present = recording.tables()["bodies"]["present"].reshape(-1, 3).astype(bool)
+    text = data.decode().split('id="run">')[1].split("</script>")[0]
+    run = json.loads(text)
+    # the wall that goes is sent, too
+    assert run["moving"] == [0, 1, 2]
+    poses = np.frombuffer(gzip.decompress(base64.b64decode(run["poses"])), "<f4").reshape(-1, 3, 7)
+    assert np.array_equal(np.isfinite(poses).all(axis=2), present)
+    assert np.array_equal(np.isnan(poses).all(axis=2), ~present)
+
+
+@pytest.mark.parametrize(("scale", "away"), [(1e-3, 0.0), (100.0, 5e4)])
+def test_planes_fit_the_scene_and_lie_below_it(scale: float, away: float):
+    normal = np.array([0.6, 0.0, 0.8])
+    place = {"orientation": [math.cos(0.2), 0, 0, math.sin(0.2)], "position": [scale, 0, 0]}
+    plane = {"type": "plane", "normal": normal.tolist(), "offset": 0.5 * scale, **place}
+    bodies: list[dict[str, Any]] = [
+        {"name": "ground", "type": "static", "position": [0, scale, 0], "orientation": TURNED,
+         "shapes": [plane]},
+        {"name": "ball", "mass": 1, "position": [away, 0, 10 * scale],
+         "shapes": [{"type": "sphere", "radius": scale}]},
+    ]  # fmt: skip
+    scene = {"version": 1, "simulation": {"duration": 0.01}, "bodies": bodies}
+    _, data = file_of(scene, "gltf")
+    loaded: Any = trimesh.load(io.BytesIO(data), file_type="glb")
+    matrix, geometry = loaded.graph["ground"]
+    corners = trimesh.transform_points(loaded.geometry[geometry].vertices, matrix)
+    # glTF has y up
+    corners = corners[:, [0, 2, 1]] * [1, -1, 1]
+    n = rotation(TURNED) @ rotation(place["orientation"]) @ normal
+    origin = np.array([0, scale, 0]) + rotation(TURNED) @ [scale, 0, 0] + 0.5 * scale * n
+    apart = (corners - origin) @ n
+    assert np.abs(apart).max() < 1e-5 * np.abs(corners).max()
+    ball = np.array([away, 0, 10 * scale])
+    foot = ball - ((ball - origin) @ n) * n
+    assert corners.mean(axis=0) == pytest.approx(foot, abs=1e-5 * np.abs(corners).max())
+    edge = np.linalg.norm(corners[1] - corners[0])
+    size = 2 * math.sqrt(3) * scale
+    assert edge == pytest.approx(14 * (size + abs((ball - origin) @ n)), rel=1e-4)
+
+
+def test_nothing_of_a_shape_is_beyond_its_reach():
+    shapes = [
+        *SOLIDS,
+        {"type": "tube", "inner_radius": 0.5, "outer_radius": 0.6, "length": 2.0},
+        {"type": "ring", "major_radius": 0.5, "minor_radius": 0.1},
+        {"type": "bowl", "inner_radius": 0.5, "outer_radius": 0.6, "angle": 1.0},
+        {"type": "heightfield", "heights": [[0, 1, 2], [3, 4, 7]], "size": [2.0, 1.0]},
+    ]
+    for shape in shapes:
+        for moved in ({}, {"position": [0.0, 3.0, 0.0], "orientation": TURNED}):
+            vertices, _ = triangles({**shape, **moved})
+            farthest = float(np.linalg.norm(vertices, axis=1).max())
+            assert 0.3 * farthest < reach({**shape, **moved}) <= 3.0 * farthest, shape
+            assert farthest <= reach({**shape, **moved}) * (1 + 1e-12), shape

@@ -90,7 +90,7 @@ def test_solids_are_primitives_and_all_else_is_meshes(run):
     # an orange sphere
     orange = re.search(r"displayColor = \[\((.*)\)\]", bodies(text)["sphere 0"])
     assert orange is not None
-    assert [float(one) for one in orange[1].split(",")] == pytest.approx([1, 128 / 255, 0])
+    assert [float(one) for one in orange[1].split(",")] == pytest.approx([1, 0.2158605, 0])
     _, faces = triangles(SOLIDS[-1])
     corners = re.search(r"faceVertexIndices = \[(.*)\]", bodies(text)["convex 6"])
     assert corners is not None
@@ -99,6 +99,13 @@ def test_solids_are_primitives_and_all_else_is_meshes(run):
 
 def test_names_become_identifiers_that_differ():
     assert prim_names(["a b", "a_b", "1", "é", "a_b"]) == ["a_b", "a_b_2", "_1", "_", "a_b_3"]
+    assert prim_names(["a_2", "a", "a b", "a.b", "a_b_2"]) == [
+        "a_2",
+        "a",
+        "a_b",
+        "a_b_2",
+        "a_b_2_2",
+    ]
 
 
 def test_time_codes_count_frames_of_any_rate():
