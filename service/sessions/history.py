@@ -140,14 +140,16 @@ class History:
             low = 0 if first is None else _after(frames, first - 1)
             high = len(frames) if last is None else _after(frames, last)
             parts.append(islice(frames, low, max(low, high)))
+        if stride == 1:
+            return list(chain(*parts))
         chosen: list[SharedFrame] = []
         left_out: list[SharedFrame] = []
         for place, frame in enumerate(chain(*parts)):
-            if place % stride:
-                left_out.append(frame)
-            else:
+            if place % stride == 0:
                 chosen.append(frame.with_events_of(left_out))
                 left_out.clear()
+            elif BlockTag.EVENTS in frame.blocks:
+                left_out.append(frame)
         return chosen
 
     def holds(self, epoch: int, sequence: int) -> bool:

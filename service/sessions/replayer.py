@@ -36,6 +36,8 @@ class Replayer:
         self._waiting: dict[int, asyncio.Future[m.Found]] = {}
         self._outbox: asyncio.Queue[m.Order | m.Skip] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
+        # of the first order that the process has said nothing since
+        self._asked: float | None = None
         self.last_used = clock.monotonic()
 
     @property
@@ -53,6 +55,7 @@ class Replayer:
         number = self._number
         answer: asyncio.Future[m.Found] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
+        self._asked = self._asked or self.last_used
         self._outbox.put_nowait(replace(order, number=number))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work())
@@ -102,15 +105,20 @@ class Replayer:
             await writer.drain()
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
-        """Hand out answers until the process ends, or nothing was asked for a while."""
+        """Hand out answers until the process ends, hangs, or nothing was asked for a while."""
+        self._asked = clock.monotonic() if self.busy else None
         while True:
             try:
                 async with asyncio.timeout(IDLE_SECONDS):
                     message = await read(reader)
             except TimeoutError:
-                if self.busy:
-                    continue
-                return
+                if not self.busy:
+                    return
+                # orders are given up sooner, and it would say so
+                if self._asked is not None and clock.monotonic() - self._asked > IDLE_SECONDS:
+                    self._fail(f"it has said nothing for {IDLE_SECONDS:g} s")
+                    return
+                continue
             except ProtocolError as error:
                 self._fail(str(error))
                 return
@@ -119,6 +127,7 @@ class Replayer:
                 return
             if not isinstance(message, Hello):
                 self._take(message)
+            self._asked = clock.monotonic() if self.busy else None
 
     def _take(self, message: m.Message) -> None:
         if not isinstance(message, m.Found | m.NotFound):

@@ -5,6 +5,7 @@ import errno
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import WorkerLostError
+from cardan.service.sessions import replayer
 from cardan.service.sessions.folder import LogWriter, SessionFolder
 from cardan.service.sessions.live_run import LiveRun
 from cardan.service.sessions.live_session import MAX_PENDING, LiveSession
@@ -25,9 +27,10 @@ from cardan.service.sessions.messages import (
     Result,
     Start,
 )
+from cardan.service.sessions.replay_messages import Found, FrameAt
 from cardan.service.sessions.supervisor import Watch
 from tests.service.sessions.conftest import SCENE, bouncing
-from tests.service.sessions.puppet import POLICY, Puppet, playing, session_in, viewer_of
+from tests.service.sessions.puppet import PATIENCE, POLICY, Puppet, playing, session_in, viewer_of
 
 GRAB = {"body": "box", "point": [0, 0, 0]}
 REFUSED = ServiceError(ErrorCode.COMMAND_IMPOSSIBLE, "only a dynamic body can be grabbed").problem
@@ -288,6 +291,38 @@ def test_steps_that_are_asked_for_as_the_run_ends_are_answered():
     assert (first.number, first.value) == (1, {"steps_done": 10})
     assert (second.number, second.step) == (2, 10)
     assert second.value == {"steps_done": 0, "interrupted": "finished"}
+
+
+def test_a_process_that_computes_the_past_and_hangs_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """However often somebody asks meanwhile, and gives up."""
+    monkeypatch.setattr(replayer, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(replayer, "IDLE_SECONDS", 0.25)
+
+    async def play() -> None:
+        puppet = Puppet()
+        past = replayer.Replayers(puppet.start)
+        ask = partial(past.ask, "ses_1", tmp_path, FrameAt(0, 0, 5))
+        refused = 0
+        while len(puppet.channels) < 2:
+            with pytest.raises(ServiceError) as caught:
+                await ask()
+            assert caught.value.code is ErrorCode.COMPUTE_TIMED_OUT
+            refused += 1
+            assert refused < 50
+        assert refused > 2
+        monkeypatch.setattr(replayer, "ANSWER_SECONDS", PATIENCE)
+        answered = asyncio.create_task(ask())
+        while not answered.done():
+            order = await asyncio.to_thread(puppet.channels[-1].receive, 0.1)
+            if isinstance(order, FrameAt):
+                puppet.channels[-1].send(Found(order.number, 5, 0.005))
+        assert (await answered).step == 5
+        await past.close_all()
+        puppet.close()
+
+    asyncio.run(play())
 
 
 @pytest.mark.parametrize(
