@@ -37,6 +37,12 @@ export function brief(value) {
   return minus(String(+value.toPrecision(3)));
 }
 
+/** A length in the unit in which it is read. @param {number} metres */
+export function length(metres) {
+  const [unit, size] = metres < 1e-5 ? ["µm", 1e-6] : metres < 1e-2 ? ["mm", 1e-3] : ["m", 1];
+  return `${brief(metres / size)}\u00a0${unit}`;
+}
+
 /** Behind the point of a tick. */
 const MOST_DIGITS = 4;
 

@@ -98,7 +98,7 @@ export class Opening {
     clearMessages();
     setAddress({ run: id }, way);
     await this.page.show(run, null);
-    if (run.stride > 1) showNote(`This is a long recording: every ${run.stride}th of its moments is shown.`, { stays: true });
+    if (run.gaps.length) showNote(run.gaps.join(" "), { stays: true });
     if (info.status === "failed") showFailure(this.page, run);
   }
 

@@ -70,6 +70,12 @@ export class Recording {
     this.bodyIndex = new Map(scene.bodies.map((body, i) => [body.name, i]));
   }
 
+  /** Bodies that may move and whose poses were not recorded. @returns {string[]} names */
+  get unseen() {
+    const seen = this.tables.bodies.has("px") ? new Set(this.bodyOf) : new Set();
+    return this.scene.bodies.filter(({ type }, i) => type !== "static" && !seen.has(i)).map(({ name }) => name);
+  }
+
   /** @param {number} time s @returns {number} which frame is the last at or before it */
   indexAt(time) {
     let [low, high] = [0, this.times.length];

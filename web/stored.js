@@ -14,6 +14,8 @@ import { Timeline } from "./timeline.js";
 
 /** Rows of poses that are fetched; longer recordings are thinned, and say so. */
 const MAX_ROWS = 250_000;
+/** So many bodies are named in a sentence. */
+const FEW = 3;
 /** Frames that fill the plots. */
 const PLOTTED = 800;
 
@@ -24,7 +26,12 @@ export async function openStored(info) {
   const frames = rate ? (info.step * (scene.simulation?.dt ?? 0.001)) * rate : info.step / (every ?? 10);
   const stride = Math.max(1, Math.ceil((frames * scene.bodies.length) / MAX_ROWS));
   const [npz, summary] = await Promise.all([api.getTrajectory(info.id, stride), api.getSummary(info.id).catch(() => null)]);
-  return new StoredRun(info, scene, new Recording(await openNpz(npz), scene), summary, stride);
+  const recording = new Recording(await openNpz(npz), scene);
+  const run = new StoredRun(info, scene, recording, summary, stride);
+  const { unseen } = recording;
+  if (stride > 1) run.gaps.push(`This is a long recording: every ${stride}th of its moments is shown.`);
+  if (unseen.length) run.gaps.push(`The poses of ${unseen.length > FEW ? `${unseen.length} bodies` : unseen.join(", ")} were not recorded (“record” of the scene): they stand where they start.`);
+  return run;
 }
 
 /** @typedef {Pick<Recording, "steps" | "times" | "indexAt" | "frame">} Moments */
@@ -45,6 +52,8 @@ export class StoredRun extends Emitter {
     this.recording = recording;
     this.known = summary;
     this.stride = stride;
+    /** @type {string[]} what the view does not show of the run, in sentences */
+    this.gaps = [];
     this.state = info.status === "failed" ? "failed" : "stored";
     /** @type {number | null} */
     this.speed = 1;

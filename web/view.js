@@ -11,7 +11,7 @@ import { ContactShadows } from "./contact_shadows.js";
 import { byId, setText } from "./dom.js";
 import { Flashes } from "./flashes.js";
 import { showForceScale } from "./force_scale.js";
-import { brief } from "./format.js";
+import { length } from "./format.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
 import { islandsOf } from "./islands.js";
@@ -172,7 +172,7 @@ export class View {
     this.ground = new Ground(this.scene, this.bounds, theme());
     this.stage.scene.add(this.ground.root);
     const bare = isBare(this.scene) && "No body has a shape: mass centres (M) and trails (L) show where they are.";
-    setText(this.note, [this.scene.description, bare, `Grid\u00a0${brief(this.ground.cell)}\u00a0m.`].filter(Boolean).join(" "));
+    setText(this.note, [this.scene.description, bare, `Grid\u00a0${length(this.ground.cell)}.`].filter(Boolean).join(" "));
   }
 
   /**

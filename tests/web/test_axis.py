@@ -74,6 +74,14 @@ def test_vectors_show_what_they_have_at_any_size(node: str) -> None:
     assert run_module(node, "format.js", "vector", body) == "0.00  0.00  \u22125.00 ·10⁻² m/s²"
 
 
+def test_lengths_are_read_in_their_unit(node: str) -> None:
+    given = [2e-6, 5e-4, 0.005, 0.01, 0.5, 100]
+    words = run_module(node, "format.js", "length", "return input.map(length);", given)
+    assert [word.replace("\u00a0", " ") for word in words] == [
+        "2 µm", "0.5 mm", "5 mm", "0.01 m", "0.5 m", "100 m",
+    ]  # fmt: skip
+
+
 def test_numbers_of_files_have_the_digits_that_were_sent(node: str) -> None:
     """Read again in single precision they are the same; an absent body has no number."""
     given = [0.05, -0.08660254, 1 / 3, 16777216.0, 1e-30, 0.0, 123456.789]

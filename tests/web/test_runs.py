@@ -78,6 +78,29 @@ def test_a_run_that_failed_before_anybody_looked_says_why(page: Any, shown: Show
     shown.wait("cardan.shown().state === 'paused'")
 
 
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"channels": ["energy"]}, "The poses of near, far were not recorded"),
+        ({"channels": ["pose"], "bodies": ["near"]}, "The poses of far were not recorded"),
+        ({"channels": ["pose"]}, ""),
+    ],
+)
+def test_bodies_that_stand_for_want_of_poses_are_named(
+    page: Any, shown: Shown, record: dict[str, Any], words: str
+) -> None:
+    scene = {**FLOATING, "simulation": {"dt": 0.01, "duration": 0.1}, "record": record}
+    url = f"{shown.server}/v1/simulations"
+    made = httpx.post(url, json={"scene": scene}, headers={"Prefer": "wait=30"}, timeout=60).json()
+    assert made["status"] == "succeeded"
+    page.goto(f"{shown.server}/#run={made['id']}")
+    playwright_api.expect(page.locator("#run-state")).to_have_text("stored run")
+    if words:
+        playwright_api.expect(page.locator("#messages")).to_contain_text(words)
+    else:
+        playwright_api.expect(page.locator("#messages")).to_be_empty()
+
+
 def test_a_message_says_each_fault_once(tab: Any, server: str) -> None:
     tab.goto(f"{server}/#scene=incline")
     shown = Shown(tab, server)

@@ -162,6 +162,10 @@ def test_a_first_visit_is_told_what_hands_can_do(tab: Any, server: str) -> None:
     page.goto(f"{server}/")
     hint = page.locator("#stage-hint")
     playwright_api.expect(hint).to_have_text("Drag to turn. Hold Ctrl and drag a body to pull it.")
+    told = hint.bounding_box()
+    for button in page.locator("#stage-tools button").all():
+        box = button.bounding_box()
+        assert box["y"] + box["height"] <= told["y"], button.inner_text()
     shown.wait("cardan.shown().time > 0")
     assert shown.rest("/scene")["simulation"]["duration"] >= 60
     box = page.locator("#stage").bounding_box()
