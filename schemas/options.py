@@ -118,10 +118,11 @@ class SimulationOptions(Base):
     """`finite`: exp(h w/2) q, exact for constant w; `infinitesimal`: first order."""
     gyroscopic: Literal["implicit", "explicit", "off"] = "implicit"
     """How the torque -w x I w enters a step."""
-    stabilisation: Literal["baumgarte", "split_impulse", "projection"] = "projection"
+    stabilisation: Literal["baumgarte", "split_impulse", "projection"] | None = None
     """What becomes of position errors: `baumgarte`: velocities take a share of them away;
     `split_impulse`: poses are moved by that share, velocities never know; `projection`: the same
-    for stops and contacts, and joints are put in place at the end of every step."""
+    for stops and contacts, and joints are put in place at the end of every step; none:
+    `projection`, in joint coordinates `baumgarte`."""
     energy_return: Boolean = True
     """Whether joints get the energy back that their equations take in a step; false: only what
     `split_impulse`, `projection` and loops of trees return is left out, joints stay in place."""

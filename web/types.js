@@ -108,7 +108,7 @@
  * @property {string} [description]
  * @property {Vec3} [gravity]
  * @property {{dt?: number, duration?: number, formulation?: string, integrator?: string,
- *   orientation_update?: string, stabilisation?: string, contact?: {friction_cone?: string, directions?: number, restitution_law?: string}, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
+ *   orientation_update?: string, stabilisation?: string | null, contact?: {friction_cone?: string, directions?: number, restitution_law?: string}, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
  * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]

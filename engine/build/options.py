@@ -21,7 +21,6 @@ from cardan.engine.world.options import (
 )
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from cardan.schemas import Scene
-from cardan.schemas.options import SimulationOptions
 
 METHODS = {
     "auto": SolverMethod.AUTO,
@@ -37,6 +36,7 @@ METHODS = {
     "proximal": SolverMethod.PROXIMAL,
     "small_steps": SolverMethod.SMALL_STEPS,
 }
+DEFAULT_STABILISATION = "projection"
 CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX, "polyhedral": FRICTION_POLYGON}
 # methods that support some friction sets only
 LIMITED = {"pivoting": ("box",), "lemke": ("box", "polyhedral"), "apgd": ("cone",)}
@@ -98,8 +98,7 @@ def check_small_steps(scene: Scene, faults: Faults) -> None:
     if simulation.contact.impact_time == "exact":
         what = "`impact_time` 'exact' with the solver 'small_steps'"
         faults.missing("/simulation/contact/impact_time", what, "step")
-    # stored scenes have all defaults filled in
-    if simulation.stabilisation != SimulationOptions().stabilisation:
+    if simulation.stabilisation not in (None, DEFAULT_STABILISATION):
         what = f"`stabilisation` '{simulation.stabilisation}' with the solver 'small_steps'"
         instead = "leave it out: soft constraints correct positions"
         faults.missing("/simulation/stabilisation", what, instead)
@@ -110,7 +109,7 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     simulation = scene.simulation
     contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed
-    stabilisation = Stabilisation[simulation.stabilisation.upper()]
+    stabilisation = Stabilisation[(simulation.stabilisation or DEFAULT_STABILISATION).upper()]
     small = solver.method == "small_steps"
     if simulation.formulation == "reduced" or small:
         stabilisation = Stabilisation.BAUMGARTE

@@ -46,7 +46,7 @@ def check_reduced(scene: Scene, faults: Faults) -> None:
         ("/simulation/contact/impact_time", contact.impact_time, ("step",)),
         ("/simulation/solver/method", simulation.solver.method, METHODS),
     ]
-    if "stabilisation" in simulation.model_fields_set:
+    if simulation.stabilisation is not None:
         asked.append(("/simulation/stabilisation", simulation.stabilisation, ("baumgarte",)))
     for pointer, value, available in asked:
         if value not in available:

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from cardan.engine import SceneError, Simulation, run
+from cardan.engine.build.rewrite import pairs_of, same_structure
+from cardan.engine.build.scene import build
 from cardan.schemas import load_scene
+from cardan.schemas.examples import example_document, example_names
 
 Document = dict[str, Any]
 
@@ -64,6 +67,21 @@ def test_the_formulation_that_suits(document: Document, formulation: str) -> Non
     simulation = Simulation(load_scene(document))
     assert simulation.formulation == formulation
     assert simulation.summary()["solver"]["formulation"] == formulation
+
+
+FORMULATIONS = ("maximal", "reduced", "auto")
+
+
+@pytest.mark.parametrize("name", [*example_names(), *FORMULATIONS])
+def test_a_scene_whose_defaults_are_filled_in_is_the_same(name: str) -> None:
+    """Sessions keep it so, and answer with it: what it means must not depend on what is named."""
+    robot = robots(1, formulation=name) if name in FORMULATIONS else None
+    scene = load_scene(robot or example_document(name))
+    one, other = build(scene), build(load_scene(scene.model_dump_json()))
+    assert one.options == other.options
+    assert same_structure(one, other)
+    pairs = [*pairs_of(one.model, other.model), *pairs_of(one.state, other.state)]
+    assert all(a.tobytes() == b.tobytes() for a, b in pairs)
 
 
 @pytest.mark.parametrize("n", [1, 8])

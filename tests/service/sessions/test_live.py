@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cardan.engine import Simulation
 from cardan.schemas import SceneInvalid, load_scene
 from cardan.schemas.frame import BlockTag, Frame, FrameFlags, FrameKind, decode_frame
 from cardan.service.api import session_history
@@ -50,6 +51,22 @@ def test_frames_arrive_while_time_passes_and_stop_when_paused(service: Service, 
         paused = viewer.do("pause")
         last = viewer.view(lambda frame: bool(frame.header.flags & FrameFlags.PAUSED))
         assert last.header.step == paused["applied_step"] == service.state(session)["step"]
+
+
+@pytest.mark.parametrize("formulation", ["reduced", "auto"])
+def test_a_session_has_the_formulation_of_its_scene(service: Service, formulation: str):
+    """It was refused, or computed with equations: defaults were taken for what was asked for."""
+    hinge = {"name": "hinge", "type": "hinge", "parent": "world", "child": "arm", "armature": 0.1}
+    arm = {"name": "arm", "position": [0.5, 0, 0], "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    scene = {"bodies": [arm], "joints": [hinge | {"anchor": [0, 0, 0], "axis": [0, 1, 0]}]}
+    session = service.create(scene | {"simulation": {"formulation": formulation}})
+    service.http.post(f"/sessions/{session}:step", json={"n": 5})
+    summary = service.http.get(f"/sessions/{session}/summary").json()
+    assert summary["solver"]["formulation"] == "reduced"
+    # what it answers with is the same scene
+    again = service.http.get(f"/sessions/{session}/scene").json()
+    assert Simulation(load_scene(again)).formulation == "reduced"
+    service.http.delete(f"/sessions/{session}")
 
 
 def test_momentum_velocities_and_reactions_come_when_asked_for(service: Service, session: str):
