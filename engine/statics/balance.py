@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import block_array, coo_array, csr_array, identity, kron, lil_array
 from scipy.sparse.csgraph import connected_components
 
 from cardan.engine.simulation import Simulation
@@ -132,7 +132,7 @@ def interior(program: Program, x: Array) -> Array:
     Where these are on a bound every solution is, so that what they leave open is open. Each room
     to a bound counts up to OFF:  x = lo + s + u,  0 <= s <= OFF,  u >= 0;  the sum of s is largest.
     """
-    m, n = program.A.shape
+    n = program.A.shape[1]
     rooms: list[tuple[dict[int, float], float]] = []
     for k in range(n):
         for bound, sign in ((program.lo[k], 1.0), (program.hi[k], -1.0)):
@@ -145,13 +145,15 @@ def interior(program: Program, x: Array) -> Array:
         rooms.append(({cone.normal: cone.mu}, 0.0) if given else ({}, -cone.mu))
         cones.append(Cone(first + 2 * c + 1, cone.tangents, 1.0))
     q = len(rooms)
-    A, b = np.zeros((m + q, n + 2 * q)), np.zeros(m + q)
-    A[:m, :n], b[:m] = program.A, program.b
-    for i, (terms, bound) in enumerate(rooms):
+    if not q:
+        return x
+    left = lil_array((q, n))
+    for i, (terms, _) in enumerate(rooms):
         for k, factor in terms.items():
-            A[m + i, k] = factor
-        A[m + i, n + 2 * i : n + 2 * i + 2] = -1.0
-        b[m + i] = bound
+            left[i, k] = factor
+    pairs = kron(identity(q), np.array([[-1.0, -1.0]]))
+    A = block_array([[csr_array(program.A), None], [left, pairs]], format="csr")
+    b = np.concatenate([program.b, [bound for _, bound in rooms]])
     room = np.tile([OFF, np.inf], q)
     free = np.full(n, np.inf)
     cost = np.concatenate([np.zeros(n), np.tile([-1.0, 0.0], q)])
