@@ -12,13 +12,14 @@ there is nothing: the constraints contradict each other, or the objective has no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
+from cardan.engine.complementarity import measure
 from cardan.engine.complementarity.classes import Options, split_options
 from cardan.engine.complementarity.methods import INDEFINITE, solve
 from cardan.engine.complementarity.problem import (
@@ -167,11 +168,56 @@ def mixed_problem(P: Array, c: Array, given: Constraints) -> Complementarity:
     return problem(M, q, lo, np.full(len(q), np.inf))
 
 
+def in_units(
+    P: Array, c: Array, given: Constraints
+) -> tuple[tuple[Array, Array, Constraints], Array]:
+    """P, c and constraints of the order of 1, and the units (n,) of the unknowns of the conditions.
+
+    A tolerance is a share of the largest number: costs of 1e-3 beside bounds of 1e5 would be
+    rounding. Rows of constraints are divided by their largest entry, x by the largest bound, and
+    the objective by the largest cost.
+    """
+    rows, equations = (
+        np.abs(A).max(axis=1, initial=0.0) if len(A) else np.zeros(0)
+        for A in (given.A_ub, given.A_eq)
+    )
+    rows, equations = np.where(rows > 0.0, rows, 1.0), np.where(equations > 0.0, equations, 1.0)
+    sizes = [given.b_ub / rows, given.b_eq / equations, given.lo[np.isfinite(given.lo)]]
+    length = float(np.abs(np.concatenate(sizes)).max(initial=0.0)) or 1.0
+    cost = float(np.abs(c).max(initial=0.0)) or 1.0
+    scaled = replace(
+        given,
+        A_ub=given.A_ub / rows[:, None],
+        b_ub=given.b_ub / rows / length,
+        A_eq=given.A_eq / equations[:, None],
+        b_eq=given.b_eq / equations / length,
+        lo=given.lo / length,
+    )
+    unit = np.concatenate([np.full(len(c), length), cost / rows, cost / equations])
+    return (P * (length / cost), c / cost, scaled), unit
+
+
+def in_original_units(solution: Solution, conditions: Complementarity, unit: Array) -> Solution:
+    """A solution of scaled conditions, measured in those of the caller but for its history."""
+    x, proof = solution.x * unit, solution.certificate
+    return replace(
+        solution,
+        x=x,
+        w=measure.velocities(conditions, x),
+        residual=measure.residual(conditions, x),
+        certificate=None if proof is None else proof * unit,
+    )
+
+
 def _solve(P: Array, c: Array, given: Constraints, options: Options) -> Program:
-    """Solve the conditions and interpret a missing solution."""
+    """Solve the conditions in units of their own, and interpret a missing solution."""
     method, chosen = split_options(options)
-    conditions = mixed_problem(P, c, given)
-    solution = solve(conditions, method, chosen)
+    scaled, unit = in_units(P, c, given)
+    if chosen.guess is not None and np.shape(chosen.guess) == unit.shape:
+        chosen = replace(chosen, guess=chosen.guess / unit)
+    solution = in_original_units(
+        solve(mixed_problem(*scaled), method, chosen), mixed_problem(P, c, given), unit
+    )
     n, n_ub = len(c), len(given.b_ub)
     x = solution.x[:n]
     y_eq = np.zeros(given.n_eq)
@@ -180,7 +226,7 @@ def _solve(P: Array, c: Array, given: Constraints, options: Options) -> Program:
     if given.contradicts:
         verdict = "infeasible"
     elif not solution.solved:
-        verdict = _why_not(c, given, solution)
+        verdict = _why_not(c, scaled[2], solution)
     return Program(
         x,
         float(0.5 * x @ P @ x + c @ x),

@@ -12,6 +12,7 @@ from cardan.engine.accounting.commanded import forget_drives
 from cardan.engine.accounting.energy import momenta, moving_energy, potential_energy
 from cardan.engine.accounting.stretches import forget_stretches
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
+from cardan.engine.build.faults import GivenInvalid
 from cardan.engine.build.initial import open_joints
 from cardan.engine.build.placement import Placed, Placement, place
 from cardan.engine.build.rewrite import clear_run, forget_contacts
@@ -25,7 +26,6 @@ from cardan.engine.world.model import Model
 from cardan.engine.world.report import Report
 from cardan.engine.world.state import LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
-from cardan.schemas.given import GivenInvalid
 
 Array = NDArray[np.float64]
 # a vector of all coordinates, or values by the names of joints

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import block_array, coo_array, csr_array, identity, kron, lil_array
 from scipy.sparse.csgraph import connected_components
 
 from cardan.engine.simulation import Simulation
@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 BALANCED = 1e-8
 # bounds and cones may be missed by this share of all forces that act
 WITHIN = 1e-9
+# room to a bound, as a share of all forces, from which more counts as none
+OFF = 1e-3
 # singular values below this share of the largest are zero: reactions are not determined
 UNDETERMINED = 1e-9
 # velocities of a mechanism this share of the largest are motions
@@ -121,7 +123,44 @@ def _admissible(program: Program, equations: NDArray[np.bool_]) -> tuple[Array |
     slack = float(solved.x[n:].sum())
     if slack > BALANCED:
         return None, slack
-    return _with_shortest_equations(program, equations, solved.x[:n]), 0.0
+    return _with_shortest_equations(program, equations, interior(program, solved.x[:n])), 0.0
+
+
+def interior(program: Program, x: Array) -> Array:
+    """Forces that balance like x and are off their bounds and cones where any such forces are.
+
+    Where these are on a bound every solution is, so that what they leave open is open. Each room
+    to a bound counts up to OFF:  x = lo + s + u,  0 <= s <= OFF,  u >= 0;  the sum of s is largest.
+    """
+    n = program.A.shape[1]
+    rooms: list[tuple[dict[int, float], float]] = []
+    for k in range(n):
+        for bound, sign in ((program.lo[k], 1.0), (program.hi[k], -1.0)):
+            if np.isfinite(bound):
+                rooms.append(({k: sign}, sign * float(bound)))
+    first = n + 2 * len(rooms)
+    cones = []
+    for c, cone in enumerate(program.cones):
+        given = cone.normal >= 0
+        rooms.append(({cone.normal: cone.mu}, 0.0) if given else ({}, -cone.mu))
+        cones.append(Cone(first + 2 * c + 1, cone.tangents, 1.0))
+    q = len(rooms)
+    if not q:
+        return x
+    left = lil_array((q, n))
+    for i, (terms, _) in enumerate(rooms):
+        for k, factor in terms.items():
+            left[i, k] = factor
+    pairs = kron(identity(q), np.array([[-1.0, -1.0]]))
+    A = block_array([[csr_array(program.A), None], [left, pairs]], format="csr")
+    b = np.concatenate([program.b, [bound for _, bound in rooms]])
+    room = np.tile([OFF, np.inf], q)
+    free = np.full(n, np.inf)
+    cost = np.concatenate([np.zeros(n), np.tile([-1.0, 0.0], q)])
+    least, most = np.concatenate([-free, np.zeros(2 * q)]), np.concatenate([free, room])
+    wide = Program(A, b, least, most, cones)
+    solved = minimise(wide, cost)
+    return x if solved.x is None else solved.x[:n]
 
 
 def _shortest(program: Program) -> tuple[Array, float]:

@@ -36,8 +36,9 @@ STEP = 1e-3
 OFFSETS, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -2.0 / 3.0, 2.0 / 3.0, -1.0 / 12.0)
 # 1/s: eigenvalues are pairs when their imaginary part exceeds this share of their modulus
 OSCILLATES = 1e-7
-# error of the derivatives of accelerations, as a share of the largest
-NOISE = 1e-11
+# error of the derivatives of accelerations: a share of the largest, and of the acceleration itself
+# over a step of differences
+NOISE, ROUNDING = 1e-11, 1e-15
 KINDS = ("target", "force")
 INPUT_FIELDS = ("joint", "coordinate", "kind")
 
@@ -145,7 +146,7 @@ def about(
         A=A, B=B, C=C, D=D,
         x0=np.concatenate([_values(smooth, base)[free], rate[free]]),
         u0=u0, y0=y0, f0=f0, mass=mass,
-        modes=tuple(modes(A, _shapes_of_bodies(smooth, base, T))),
+        modes=tuple(modes(A, f0, _shapes_of_bodies(smooth, base, T))),
         left_out=tuple(left_out),
     )  # fmt: skip
 
@@ -277,15 +278,17 @@ def _by_target(
 # ---------------------------------------------------------------------- modes
 
 
-def modes(A: Array, body_motions: Callable[[Complex], Complex]) -> list[Mode]:
-    """The modes of dx/dt = A x, x = (z, dz/dt), from the slowest to the fastest.
+def modes(A: Array, f0: Array, body_motions: Callable[[Complex], Complex]) -> list[Mode]:
+    """The modes of dx/dt = f0 + A x, x = (z, dz/dt), from the slowest to the fastest.
 
     An error e of A shifts a mode of modulus s by e/s, and its damping ratio by e/s^2: a ratio that
-    is not larger is 0.
+    is not larger is 0, and so is an eigenvalue whose square is not.
     """
     values, vectors = scipy.linalg.eig(A)
     n = len(A) // 2
     error = NOISE * float(np.abs(A[n:, :n]).max(initial=0.0))
+    error += ROUNDING / STEP * float(np.abs(f0[n:]).max(initial=0.0))
+    values[np.abs(values) ** 2 <= error] = 0.0
     found = []
     for value, vector in zip(values, vectors.T, strict=True):
         size = abs(value)

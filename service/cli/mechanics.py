@@ -34,6 +34,8 @@ def statics(
     def ask(scene: Scene, document: Any) -> s.StaticsRequest:
         load = None
         if tilt is not None:
+            if not math.hypot(*scene.gravity) > 0.0:
+                console.stop("--tilt turns gravity, and the scene has none.", as_json=as_json)
             share = math.hypot(*scene.gravity) / math.hypot(*tilt)
             load = s.Load(acceleration=(share * tilt[0], share * tilt[1], share * tilt[2]))
         return s.StaticsRequest(scene=document, search=search, load=load)

@@ -29,6 +29,9 @@ def test_statics_say_how_far_a_block_may_tilt(cardan, tmp_path):
     assert "21.8014" in result.stdout
     assert "tipping" in result.stdout
     assert cardan("statics", path, "--tilt", "0", "0", "0").exit_code == 2
+    floats = cardan("statics", path, "--tilt", "1", "0", "0", "--set", "/gravity=[0, 0, 0]")
+    assert floats.exit_code == 2
+    assert "the scene has none" in floats.output
 
 
 def test_linearize_shows_the_modes(cardan):

@@ -335,6 +335,8 @@ def test_a_lost_answer_creates_nothing_twice(server):
 def test_commands_are_sent_once():
     assert may_repeat("POST", "/v1/simulations")
     assert may_repeat("POST", "/v1/scenes")
+    for path in ("statics", "linearization", "inverse-kinematics", "dynamics/bias"):
+        assert may_repeat("POST", f"/v1/{path}")
     assert not may_repeat("POST", "/v1/sessions/ses_1/commands")
     assert not may_repeat("PATCH", "/v1/scenes/scene_1")
     assert not may_repeat("DELETE", "/v1/sessions/ses_1")

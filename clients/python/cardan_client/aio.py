@@ -25,6 +25,11 @@ PAGE = 1000
 # of a run as a web page: a notebook keeps all of it
 VIEW_BYTES = 16_000_000
 CREATING = ("/v1/scenes", "/v1/simulations", "/v1/batches", "/v1/studies", "/v1/sessions")
+# what asks and changes nothing
+ASKING = (
+    "/v1/scenes:", "/v1/dynamics/", "/v1/complementarity", "/v1/statics", "/v1/linearization",
+    "/v1/inverse-kinematics",
+)  # fmt: skip
 # the service may answer differently when it is asked again
 AGAIN = frozenset({408, 429, 502, 503, 504})
 
@@ -314,7 +319,7 @@ def may_repeat(method: str, path: str) -> bool:
     What creates something is known by its key; a command is not.
     """
     creates = path in CREATING
-    asks = path.startswith(("/v1/scenes:", "/v1/dynamics/", "/v1/complementarity"))
+    asks = path.startswith(ASKING)
     return method == "GET" or (method == "POST" and (creates or asks))
 
 

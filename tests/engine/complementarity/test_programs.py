@@ -69,6 +69,28 @@ def test_quadratic_programs(seed, n, m):
         assert ours.objective == pytest.approx(theirs.fun, rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.parametrize(("cost", "row", "bound"), [(1e-3, 0.1, 1e5), (1e3, 1e-5, 1.0)])
+def test_units_of_a_program_make_no_difference(cost, row, bound):
+    """In units of its own a tolerance is a share of costs and of bounds alike."""
+    verdicts = set()
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n, m, k = rng.integers(2, 8), rng.integers(1, 8), rng.integers(0, 3)
+        c, A, b = rng.normal(size=n), rng.normal(size=(m, n)), rng.normal(size=m)
+        E, e = rng.normal(size=(k, n)), np.zeros(k)
+        plain = solve_lp(c, A, b, E, e)
+        other = solve_lp(cost * c, row * A, bound * b, E, e)
+        assert other.verdict == plain.verdict
+        verdicts.add(plain.verdict)
+        if plain.verdict == "optimal":
+            size = cost * bound / row
+            assert other.objective == pytest.approx(
+                size * plain.objective, rel=1e-8, abs=1e-9 * size
+            )
+            assert other.solution.residual <= 1e-9 * max(cost, bound)
+    assert verdicts == {"optimal", "infeasible", "unbounded"}
+
+
 def test_unbounded_and_flat_programs():
     assert solve_qp([[0.0]], [-1.0]).verdict == "unbounded"
     flat = solve_qp([[1.0, 0.0], [0.0, 0.0]], [-1.0, 0.0], bounds=(0.0, 1.0))

@@ -443,3 +443,12 @@ def test_motions_from_outside_are_said_to_be_left_out() -> None:
     steps = {"times": [-1.0, 1.0], "values": [0.0, 1.0], "interpolation": "step"}
     at = linear(arm(motor={"type": "position", "target": steps}))
     assert at.left_out == ()
+
+
+def test_modes_of_rounding_are_none() -> None:
+    """Level, a pendulum has no stiffness: what differences leave of it is no frequency."""
+    found = linear(pendulums(length=0.7), q={"j0": -0.5 * math.pi})
+    assert found.f0[2] > 1.0
+    assert [(mode.eigenvalue, mode.frequency, mode.damping_ratio) for mode in found.modes] == [
+        (0.0, 0.0, 0.0)
+    ] * len(found.modes)

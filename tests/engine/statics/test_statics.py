@@ -462,3 +462,19 @@ def test_a_soft_drive_carries_nothing_more_where_it_is() -> None:
     scene = arm(motor={"type": "position", "target": 0.0, "stiffness": 100.0})
     found = judged(scene, load={"acceleration": [1, 0, 0]})
     assert (found.margin.factor, found.margin.gives_way) == (0.0, "free to move")
+
+
+def test_a_tower_that_leans_has_as_many_open_reactions_as_one_that_stands() -> None:
+    """Where the shortest forces leave the cones of friction, others are off their bounds too."""
+    box = {"shapes": [{"type": "box", "size": [0.3, 0.3, 0.2]}], "mass": 1.0}
+    tower = [{"name": f"b{k}", "position": [0, 0, 0.1 + 0.2 * k], **box} for k in range(5)]
+    for tilt in (0.0, 0.35):
+        down = [G * math.sin(tilt) * 0.8, G * math.sin(tilt) * 0.6, -G * math.cos(tilt)]
+        found = statics(load_scene(document([ground(), *tower]) | {"gravity": down}), search=False)
+        assert (found.status, found.indeterminate) == ("equilibrium", 30)
+        assert not any(contact["unique"] for contact in found.contacts)
+        load = sum(contact["normal_force"] for contact in found.contacts)
+        for contact in found.contacts:
+            beyond = np.linalg.norm(contact["friction_force"])
+            beyond -= contact["friction"] * contact["normal_force"]
+            assert beyond <= 1e-9 * load
