@@ -75,7 +75,7 @@ class Downloads:
         target = self._folder / f"{result.name}-{name}{form.ending}"
         try:
             file = target.open("rb")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return self._made(result, form, table, part, target)
         with suppress(FileNotFoundError):
             os.utime(target)
