@@ -29,8 +29,7 @@ export function momentLink(page) {
     address.set(session.kind, session.id);
     address.set("step", String(drawn.step));
   }
-  const { camera, controls } = view.stage;
-  address.set("camera", [...camera.position.toArray(), ...controls.target.toArray()].map((value) => +value.toPrecision(5)).join(","));
+  address.set("camera", view.stage.goal.flatMap((place) => place.toArray()).map((value) => +value.toPrecision(5)).join(","));
   const name = nameOf(page, selection);
   if (name) address.set("select", name);
   address.set("show", page.toggles.chosen().join(","));

@@ -145,6 +145,11 @@ export class Stage {
     this.place(from);
   }
 
+  /** Where camera and target are, or will be at the end of their way. @returns {THREE.Vector3[]} */
+  get goal() {
+    return this.way?.to ?? [this.camera.position, this.controls.target];
+  }
+
   /** @param {THREE.Vector3[]} place of camera and target */
   place([position, target]) {
     this.camera.position.copy(position);
