@@ -20,7 +20,7 @@ from cardan.engine.bodies.forces import elastic_force, elastic_slope, implicit_s
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import in_all_lanes, select
 from cardan.engine.constraints.limits import reach_of
-from cardan.engine.constraints.motor_targets import rate_at, target_at
+from cardan.engine.constraints.motor_targets import largest_force, rate_at, target_at
 from cardan.engine.constraints.springs import Damper, drive_gain, lagged_gain
 from cardan.engine.trees.articulated_inertia import respond, write_factor
 from cardan.engine.trees.body_sync import clear_forces
@@ -178,22 +178,27 @@ def book_drives(world: Worlds, h: float) -> None:
 
 
 @kernel
+def is_off_stops(world: Worlds, k: int, h: float) -> bool:
+    """Whether neither stop of the coordinate of rate k, which has some, is within reach."""
+    drives, joints, state = world.model.drives, world.model.joints, world.state
+    j, axis = drives.joint[k], drives.axis[k]
+    x, reach = state.tree_q[drives.coordinate[k]], reach_of(h, state.tree_qd[k])
+    below, above = x - joints.limit_lower[j, axis], joints.limit_upper[j, axis] - x
+    return (below > reach) & (above > reach)
+
+
+@kernel
 def is_undisturbed(world: World) -> bool:
     """Whether nothing needs a row in this step: no contact, no grab, no stop within reach.
 
     Reads   work.contacts
     """
-    drives, joints, state = world.model.drives, world.model.joints, world.state
-    h = world.clock.h[0]
-    if world.work.contacts.count[0] > 0 or state.grab_body[0] >= 0:
+    limited, h = world.model.drives.limited, world.clock.h[0]
+    if world.work.contacts.count[0] > 0 or world.state.grab_body[0] >= 0:
         return False
-    for k in range(drives.limited.shape[0]):
-        if drives.limited[k] == 1:
-            j, axis = drives.joint[k], drives.axis[k]
-            x, reach = state.tree_q[drives.coordinate[k]], reach_of(h, state.tree_qd[k])
-            below, above = x - joints.limit_lower[j, axis], joints.limit_upper[j, axis] - x
-            if not (below > reach and above > reach):
-                return False
+    for k in range(limited.shape[0]):
+        if limited[k] == 1 and not is_off_stops(world, k, h):
+            return False
     return True
 
 
@@ -205,10 +210,8 @@ def is_within_bounds(world: World, h: float) -> bool:
         j, axis = drives.joint[k], drives.axis[k]
         if drives.driven[k] == 0 or joints.motor_kind[j, axis] != MOTOR_POSITION:
             continue
-        bound = state.motor_max_force[j, axis]
-        if bound != bound:
-            bound = joints.motor_max_force[j, axis]
-        if not abs(impulse_of(world.work.drives, k, MOTOR)) < h * bound:
+        bound = h * largest_force(state, world.model, j, axis)
+        if not abs(impulse_of(world.work.drives, k, MOTOR)) < bound:
             return False
     return True
 

@@ -27,6 +27,13 @@ def is_moving(state: State, model: Model, j: int, axis: int) -> bool:
 
 
 @kernel
+def largest_force(state: State, model: Model, j: int, axis: int) -> float:
+    """The largest force of a motor [N or N m]: commanded, or the scene's."""
+    commanded = state.motor_max_force[j, axis]
+    return model.joints.motor_max_force[j, axis] if math.isnan(commanded) else commanded
+
+
+@kernel
 def target_at(state: State, model: Model, j: int, axis: int, time: float, width: float) -> float:
     """The target of a motor: commanded, or the scene's at this time.
 

@@ -16,6 +16,7 @@ from cardan.engine.constraints.joints.coordinates import (
 from cardan.engine.constraints.joints.equations import is_rigid_distance
 from cardan.engine.constraints.joints.frames import JointFrame
 from cardan.engine.constraints.motor_targets import (
+    largest_force,
     position_error,
     position_rate,
     speed_over,
@@ -169,9 +170,7 @@ def write_motor(world: World, which: Axis, frame: JointFrame) -> None:
     kind = joints.motor_kind[j, axis]
     if kind == MOTOR_NONE:
         return
-    max_force = state.motor_max_force[j, axis]
-    if math.isnan(max_force):
-        max_force = joints.motor_max_force[j, axis]
+    max_force = largest_force(state, model, j, axis)
     row = start_row(rows, ROW_MOTOR, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, SLOT_MOTOR + axis, state)
     rows.axis[row] = axis

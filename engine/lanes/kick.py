@@ -11,8 +11,7 @@ from cardan.engine.bodies.forces import slope_at, value_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import in_all_lanes, lane_form_of, select
 from cardan.engine.constraints import drives
-from cardan.engine.constraints.drives import book_drives, impulse_of, solve_drives
-from cardan.engine.constraints.limits import reach_of
+from cardan.engine.constraints.drives import book_drives, impulse_of, is_off_stops, solve_drives
 from cardan.engine.trees.body_sync import write_body_velocities
 from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.world.drives import MOTOR
@@ -52,13 +51,10 @@ def leave_where(state: LaneState, mask: Any) -> None:
 @kernel
 def leave_at_stops(world: LaneWorld, h: float) -> None:
     """Leave worlds in which a coordinate has a stop within reach; as drives.is_undisturbed."""
-    drives, joints, state = world.model.drives, world.model.joints, world.state
-    for k in range(drives.limited.shape[0]):
-        if drives.limited[k] == 1:
-            j, axis = drives.joint[k], drives.axis[k]
-            x, reach = state.tree_q[drives.coordinate[k]], reach_of(h, state.tree_qd[k])
-            below, above = x - joints.limit_lower[j, axis], joints.limit_upper[j, axis] - x
-            leave_where(state, ~((below > reach) & (above > reach)))
+    limited = world.model.drives.limited
+    for k in range(limited.shape[0]):
+        if limited[k] == 1:
+            leave_where(world.state, ~is_off_stops(world, k, h))
 
 
 @kernel

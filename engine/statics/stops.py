@@ -30,16 +30,16 @@ def beyond_limits(scene: Scene, pose: Simulation) -> list[str]:
     found = stretched_joints(scene, pose)
     for joint in scene.joints:
         if joint.name in numbers and joint.name not in found:
-            by = excesses(joint, motion[numbers[joint.name], :, 0], pose)
+            by = excesses(joint, motion[numbers[joint.name], :, 0])
             if max(by, default=0.0) > most:
                 found.append(joint.name)
     return found
 
 
-def excesses(joint: Joint, values: Array, pose: Simulation) -> Iterator[float]:
+def excesses(joint: Joint, values: Array) -> Iterator[float]:
     """By how much coordinates are beyond their limits [m or rad]; negative: within them."""
     if isinstance(joint, Ball):
-        yield from excesses_of_ball(joint, values, pose)
+        yield from excesses_of_ball(joint, values)
         return
     for axis, ending in enumerate(ENDINGS):
         limits = getattr(joint, f"limits{ending}", None)
@@ -49,7 +49,7 @@ def excesses(joint: Joint, values: Array, pose: Simulation) -> Iterator[float]:
             yield max(lower - float(values[axis]), float(values[axis]) - upper)
 
 
-def excesses_of_ball(joint: Ball, values: Array, pose: Simulation) -> Iterator[float]:
+def excesses_of_ball(joint: Ball, values: Array) -> Iterator[float]:
     """Those of swing and twist, of the rotation vector of a child [rad]."""
     if joint.limits is None or joint.axis is None:
         return

@@ -112,7 +112,7 @@ def kick_by_drives(world: World) -> None:
     """The velocities to which drives lead that act alone; rows are written for reports only.
 
     Reads   work.drives: rates after the kick
-    Writes  velocities of state; report; work.rows, problem, hidden
+    Writes  velocities of state; report; work.rows, problem, drives.shown
     """
     now, rates = read_clock(world.report), world.state.tree_qd
     tree, work = world.model.tree, world.work.tree
