@@ -4,8 +4,9 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from io import RawIOBase
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from io import FileIO, RawIOBase
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,12 +19,14 @@ class DamagedError(Exception):
     """A file of a recording is not what the run wrote."""
 
 
-class FilesWithSums:
-    """The files of a folder while they are written: each is summed, and forced to the disk."""
+class FilesWithSums(ExitStack):
+    """The files of a folder while they are written; `finish` ends it, or else they are half."""
 
     def __init__(self, folder: Path) -> None:
         """Begin with an empty folder."""
+        super().__init__()
         self._folder = folder
+        self._files: list[FileIO] = []
         self._sums: dict[str, str] = {}
         self.size = 0
         """Bytes of all files so far."""
@@ -31,20 +34,28 @@ class FilesWithSums:
     @contextmanager
     def open(self, name: str) -> Iterator[pa.NativeFile]:
         """Write one file. Raises OSError."""
-        with (self._folder / name).open("wb", buffering=0) as file:
-            summed = _Summed(file)
-            # Arrow writes in many small pieces
-            with pa.BufferedOutputStream(pa.PythonFile(summed, mode="w"), BUFFER_BYTES) as stream:
-                yield stream
-            os.fsync(file.fileno())
-            self.size += file.tell()
+        file = self.enter_context((self._folder / name).open("wb", buffering=0))
+        self._files.append(file)
+        summed = _Summed(file)
+        # Arrow writes in many small pieces
+        with pa.BufferedOutputStream(pa.PythonFile(summed, mode="w"), BUFFER_BYTES) as stream:
+            yield stream
+        self.size += file.tell()
         self._sums[name] = summed.sum.hexdigest()
 
-    def write_sums(self) -> None:
-        """Write the file of sums. Raises OSError."""
+    def finish(self) -> None:
+        """Write the file of sums, and force the folder to the disk. Raises OSError.
+
+        All files at once: the disk takes them together, where one by one each waits for it.
+        """
         text = json.dumps(self._sums, sort_keys=True)
-        with self.open(SUMS) as file:
-            file.write(text.encode())
+        with self.open(SUMS) as stream:
+            stream.write(text.encode())
+        folder = os.open(self._folder, os.O_RDONLY)
+        self.callback(os.close, folder)
+        handles = [folder, *(file.fileno() for file in self._files)]
+        with ThreadPoolExecutor(len(handles)) as pool:
+            list(pool.map(os.fsync, handles))
 
 
 class _Summed:

@@ -32,16 +32,15 @@ def write_folder(recording: Tables, path: Path) -> int:
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     try:
-        written = FilesWithSums(temporary)
-        for table in recording.tables:
-            with written.open(f"{table}.parquet") as file:
-                write_parquet(recording, table, file)
-        for name, part in (("scene", recording.scene), ("summary", recording.summary)):
-            if part is not None:
-                with written.open(f"{name}.json") as file:
-                    file.write(dump_json(part))
-        written.write_sums()
-        _force(temporary)
+        with FilesWithSums(temporary) as written:
+            for table in recording.tables:
+                with written.open(f"{table}.parquet") as file:
+                    write_parquet(recording, table, file)
+            for name, part in (("scene", recording.scene), ("summary", recording.summary)):
+                if part is not None:
+                    with written.open(f"{name}.json") as file:
+                        file.write(dump_json(part))
+            written.finish()
         if path.exists():
             shutil.rmtree(path)
         temporary.rename(path)

@@ -39,11 +39,11 @@ def results(request, tmp_path):
 def written(results, name):
     folder = results.root / name
     folder.mkdir()
-    files = FilesWithSums(folder)
-    for file, data in (("bodies.parquet", BODIES), ("summary.json", b"{}")):
-        with files.open(file) as sink:
-            sink.write(data)
-    files.write_sums()
+    with FilesWithSums(folder) as files:
+        for file, data in (("bodies.parquet", BODIES), ("summary.json", b"{}")):
+            with files.open(file) as sink:
+                sink.write(data)
+        files.finish()
     results.keep(name)
     return name
 
