@@ -201,8 +201,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
 
     def _note_contradictions(self) -> None:
         """Record initial velocities that the joints forbid."""
-        _ = self.world
-        note_contradictions(self._handle)
+        note_contradictions(self.handle)
 
     # ------------------------------------------------------------------ time
 
@@ -306,11 +305,11 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self._read_sensors()
         self._add_to_frames()
 
-    def count_elsewhere(self, steps: int, seconds: float) -> None:
-        """Count steps and time of work that something else did on the state."""
+    def count_elsewhere(self, seconds: float) -> None:
+        """Count steps that something else did on the state, after the first, and their time."""
         self.leave_scene()
-        self._advanced_steps += steps
-        self._advance_s += seconds
+        self._advanced_steps = self.step_count
+        self._advance_s = self._first_s + seconds
 
     @property
     def built(self) -> Built:
@@ -338,6 +337,12 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
             )
             self._handle = handle_of(self._world)
         return self._world
+
+    @property
+    def handle(self) -> Any:
+        """Handle of `world`, which kernels take."""
+        _ = self.world
+        return self._handle
 
     # ------------------------------------------------------------------ triggers
 

@@ -12,6 +12,7 @@ from cardan.engine.compiler.progress import Defined, Progress, watched
 from cardan.engine.dynamics import Dynamics
 from cardan.engine.lanes.many import run_worlds
 from cardan.engine.lanes.step import run
+from cardan.engine.lanes.transfer import read_motion
 from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.states import rollout_states
 from cardan.engine.runs.variants import rollout
@@ -118,18 +119,18 @@ def move_smoothly() -> Simulation:
 
 
 def move_side_by_side() -> None:
-    """Run two worlds in lanes, as variants and as states."""
+    """Run two worlds in lanes, as variants with frames and as states."""
     scene = tiny_scene()
     del scene["bodies"][0]
     scene["simulation"] |= {"formulation": "reduced"}
-    rollout(scene, {"/bodies/0/mass": [1.0, 2.0]})
+    rollout(scene, {"/bodies/0/mass": [1.0, 2.0]}, trajectories=True)
     rollout_states(scene, [[0.0], [0.1]])
 
 
 def compile_for_all_processors() -> None:
     """Compile worlds side by side, which were moved, for registers of every width."""
     for width in {NARROW, WIDE} - {W}:
-        for entry_point in (run, run_worlds):
+        for entry_point in (run, run_worlds, read_motion):
             compile_for_width(entry_point, width)
 
 

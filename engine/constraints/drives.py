@@ -239,7 +239,7 @@ def act_alone(world: World) -> bool:
 
 
 @kernel
-def store_drives(world: World) -> None:
+def store_drives(world: Worlds) -> None:
     """Store the impulses of drives by joint slot, as those of rows.
 
     Writes  state.joint_lam
@@ -252,8 +252,10 @@ def store_drives(world: World) -> None:
             continue
         if joints.motor_kind[j, axis] != MOTOR_NONE:
             stored[j, SLOT_MOTOR + axis] = impulse_of(work, k, MOTOR)
-        if joints.damping[j] > 0.0:
-            stored[j, SLOT_DAMPING + axis] = impulse_of(work, k, DAMPER)
+        slot = SLOT_DAMPING + axis
+        stored[j, slot] = select(
+            joints.damping[j] > 0.0, impulse_of(work, k, DAMPER), stored[j, slot]
+        )
         if drives.spring[k] >= 0:
             stored[j, SLOT_SPRING] = impulse_of(work, k, SPRING)
 

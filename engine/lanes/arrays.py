@@ -13,7 +13,6 @@ from cardan.engine.build.scene import Built
 from cardan.engine.compiler.lanes import LANES
 from cardan.engine.lanes.boxes import lane_boxes, touching_pairs
 from cardan.engine.trees.arrays import tree_work
-from cardan.engine.world.drives import DAMPER, MOTOR, SPRING
 from cardan.engine.world.lanes import (
     LaneBodies,
     LaneJoints,
@@ -23,8 +22,6 @@ from cardan.engine.world.lanes import (
     LaneWork,
     LaneWorld,
 )
-from cardan.engine.world.model import MOTOR_NONE
-from cardan.engine.world.rows import SLOT_DAMPING, SLOT_MOTOR, SLOT_SPRING
 from cardan.engine.world.state import State
 
 ALIGNMENT = 64  # bytes, a line of the cache
@@ -115,22 +112,6 @@ def read_lane(world: LaneWorld, lane: int, state: State, h: float) -> None:
             getattr(state, name)[...] = source["lane"][..., lane]
     state.step[0] = world.state.step[0]
     state.time[0] = state.step[0] * h
-    read_impulses(world, lane, state)
-
-
-def read_impulses(world: LaneWorld, lane: int, state: State) -> None:
-    """state.joint_lam <- impulses of drives in the last step, as constraints/drives.py does."""
-    drives, joints, work = world.model.drives, world.model.joints, world.work.drives
-    after = work.after["lane"][:, lane, None]
-    impulse = -(work.gain["lane"][..., lane] * after + work.push["lane"][..., lane])
-    for k in np.flatnonzero(drives.driven):
-        j, axis = drives.joint[k], drives.axis[k]
-        if joints.motor_kind[j, axis] != MOTOR_NONE:
-            state.joint_lam[j, SLOT_MOTOR + axis] = impulse[k, MOTOR]
-        if joints.damping["lane"][j, lane] > 0.0:
-            state.joint_lam[j, SLOT_DAMPING + axis] = impulse[k, DAMPER]
-        if drives.spring[k] >= 0:
-            state.joint_lam[j, SLOT_SPRING] = impulse[k, SPRING]
 
 
 def _copy(source: Any, target: Any, lane: int) -> None:

@@ -66,6 +66,7 @@ from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import any_of, in_all_lanes, select
+from cardan.engine.constraints.drives import store_drives
 from cardan.engine.lanes.kick import apply_kick
 from cardan.engine.lanes.separation import leave_if_touching
 from cardan.engine.spatial.inertia import sym_times
@@ -257,6 +258,19 @@ def step(world: LaneWorld, h: float) -> None:
 
 
 @kernel
+def keep_impulses(world: LaneWorld) -> None:
+    """Keep the impulses of drives in the last step.
+
+    Writes  state.joint_lam
+    """
+    stored = world.state.joint_lam
+    for j in range(stored.shape[0]):
+        for slot in range(stored.shape[1]):
+            stored[j, slot] = in_all_lanes(0.0, world.state.left)
+    store_drives(world)
+
+
+@kernel
 def run(handle: LaneWorld, h: float, n_steps: int) -> int:
     """n_steps steps of W worlds; fewer when all of them need what lanes cannot do."""
     world = struct_of(handle)
@@ -264,4 +278,5 @@ def run(handle: LaneWorld, h: float, n_steps: int) -> int:
         if not any_of(world.state.left[0] < 0.5):
             return done
         step(world, h)
+    keep_impulses(world)
     return n_steps

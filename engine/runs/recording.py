@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,9 @@ SOLVER = (
 SOLVED = ("method", "rows", "contacts", "islands", "iterations", "stop_reason")
 METHODS = np.array([method.name.lower() for method in sorted(SolverMethod)])
 
+# channels that a state has by itself
+OF_STATE = {"pose", "velocity", "presence", "energy", "momentum"}
+
 # time between two calls of `should_stop` and `progress` [s]
 CHUNK_S = 0.1
 STOPPED = "The run was stopped on request."
@@ -74,14 +77,19 @@ def recording_steps(scene: GivenScene) -> NDArray[np.int64]:
 class Recording:
     """Frames of a simulation: those of due steps, and of calls of `observe`."""
 
-    def __init__(self, simulation: Simulation, due: NDArray[np.int64] | None = None) -> None:
-        """Select the channels named in the scene's `record`.
+    def __init__(
+        self,
+        simulation: Simulation,
+        due: NDArray[np.int64] | None = None,
+        channels: Collection[str] | None = None,
+    ) -> None:
+        """Select channels; none: those named in the scene's `record`.
 
         due: (m,) steps after which `Simulation.advance` records a frame by itself, ascending
         """
         self._simulation = simulation
         record = simulation.scene.record
-        self._channels: set[str] = set(record.channels)
+        self._channels: set[str] = set(record.channels if channels is None else channels)
         if self._channels & {"pose", "velocity"} and passing_bodies(simulation.scene):
             self._channels.add("presence")
         names = simulation.body_names
@@ -102,6 +110,16 @@ class Recording:
     def __repr__(self) -> str:
         """What it has, in a line."""
         return f"<Recording: {self._sampler.n_frames} frames of {len(self._bodies)} bodies>"
+
+    @property
+    def needs_step(self) -> bool:
+        """Whether frames have more than the state: what a step says when it is done."""
+        return not self._channels <= OF_STATE
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of its arrays [byte]."""
+        return sum(array.nbytes for array in self._sampler.samples)
 
     def observe(self) -> None:
         """Record the current state."""

@@ -4,45 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cardan.engine.build.rotations import turn_all
 from cardan.engine.compiler.lanes import W, lanes_handle
 from cardan.engine.lanes.arrays import lane_world, read_lane, write_lane
 from cardan.engine.lanes.fits import fit_together, fits
 from cardan.engine.lanes.step import run
-from cardan.engine.runs.recording import recording_steps
+from cardan.engine.lanes.transfer import read_motion
+from cardan.engine.runs.recording import Recording, recording_steps
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.lanes import LaneWorld
 
-Array = NDArray[np.float64]
-
 # steps of a group between two calls of `should_stop`
 STEPS_OF_A_LOOK = 1000
+# steps of a frame from which on lanes are faster, where a step is done for each
+STEPS_OF_A_FRAME = 3
 
 
-@dataclass
-class Track:
-    """Poses over time of one run."""
-
-    times: NDArray[Any]  # (frames,) s
-    poses: Array  # (frames, bodies, 7)
-    bodies: tuple[str, ...]
-
-
-NO_TRACK = Track(np.zeros(0), np.zeros((0, 0, 7)), ())
-
-
-def may_be_side_by_side(simulation: Simulation, keep: bool) -> bool:
-    """Whether lanes can compute a run; `keep`: with the poses of its frames."""
-    scene = simulation.scene
-    if simulation.total_steps < 2 or (keep and "pose" not in scene.record.channels):
+def may_be_side_by_side(simulation: Simulation, recording: Recording | None = None) -> bool:
+    """Whether lanes can compute a run, and are faster where it is recorded."""
+    if simulation.total_steps < 2:
         return False
-    return fits(scene, simulation.model, simulation.options)
+    frames = 0
+    if recording is not None and recording.needs_step:
+        frames = len(recording_steps(simulation.scene))
+    are_far_apart = STEPS_OF_A_FRAME * frames <= simulation.total_steps
+    return are_far_apart and fits(simulation.scene, simulation.model, simulation.options)
 
 
 def are_neighbours(one: Simulation, other: Simulation) -> bool:
@@ -71,91 +60,78 @@ class SideBySide:
     def advance(
         self,
         simulations: Sequence[Simulation],
-        keep: bool,
+        recordings: Sequence[Recording] = (),
         should_stop: Callable[[int], bool] | None = None,
-    ) -> list[Track | None]:
+    ) -> list[bool]:
         """Advance up to W simulations, which are neighbours, from their start to their end.
 
-        Their first step is done alone: it begins with velocities that were set. Returns the track
-        of each, without frames unless `keep`; None where it left the lanes: it is then somewhere in
-        its run. should_stop(step) is asked on the way; all leave the lanes when it returns True.
+        Their first step is done alone: it begins with velocities that were set. Recordings, one of
+        each simulation or none, get their frames. Returns which came to their ends; one that did
+        not, because it left the lanes, is somewhere in its run, and so is its recording.
+        should_stop(step) is asked on the way; all leave the lanes when it returns True.
         """
         first = simulations[0]
-        frames = Frames(simulations) if keep else None
         world = self._arrays(first)
+        for one in simulations:
+            one.leave_scene()
+        for recording in recordings:
+            recording.observe()
         for lane in range(W):
             # lanes without a run of their own repeat the last one
             if lane < len(simulations):
                 simulations[lane].advance(1)
-            one = simulations[min(lane, len(simulations) - 1)]
-            write_lane(world, lane, one.built)
-        failed = [one.failure is not None for one in simulations]
+            write_lane(world, lane, simulations[min(lane, len(simulations) - 1)].built)
         began = time.perf_counter()
-        ended = self._run(first, frames, should_stop)
+        ended = self._run(simulations, recordings, should_stop)
         spent = time.perf_counter() - began
         left = (world.state.left["lane"][0] != 0.0) | (not ended)
-        found: list[Track | None] = []
+        came = [not left[k] and one.failure is None for k, one in enumerate(simulations)]
         for lane, one in enumerate(simulations):
-            if left[lane] or failed[lane]:
-                found.append(None)
-                continue
-            read_lane(world, lane, one.state, float(one.options.time_step))
-            one.count_elsewhere(one.total_steps - 1, spent / len(simulations))
-            found.append(NO_TRACK if frames is None else frames.track(one, lane))
-        return found
+            if came[lane]:
+                read_lane(world, lane, one.state, float(one.options.time_step))
+                one.count_elsewhere(spent / len(simulations))
+        return came
 
     def _run(
         self,
-        first: Simulation,
-        frames: Frames | None,
+        simulations: Sequence[Simulation],
+        recordings: Sequence[Recording],
         should_stop: Callable[[int], bool] | None,
     ) -> bool:
         """All steps from the second one to the end, with looks at the frames; False: stopped."""
-        world, h, total = self._world, float(first.options.time_step), first.total_steps
-        assert world is not None
-        looks = np.arange(STEPS_OF_A_LOOK, total, STEPS_OF_A_LOOK)
-        due = [total] if frames is None else frames.steps[frames.steps > 0]
+        h, total = float(simulations[0].options.time_step), simulations[0].total_steps
+        steps = recording_steps(simulations[0].scene) if recordings else np.zeros(0, np.int64)
+        due = set(steps[steps > 1].tolist())
+        before = 1 if any(recording.needs_step for recording in recordings) else 0
         done = 1
-        for step in np.union1d(looks, due).tolist():
-            run(self._handle, h, step - done)
-            done = step
-            if frames is not None and frames.is_due(step):
-                frames.observe(world)
+        for step in sorted(due.union(range(STEPS_OF_A_LOOK, total, STEPS_OF_A_LOOK), [total])):
+            if step in due:
+                done = self._advance_lanes(h, done, step - before)
+                self._record(simulations, recordings, before)
+            done = self._advance_lanes(h, done, step)
             if should_stop is not None and should_stop(step):
                 return False
         return True
 
+    def _advance_lanes(self, h: float, done: int, step: int) -> int:
+        """Advance all lanes from one step to another, which it returns."""
+        if step > done:
+            run(self._handle, h, step - done)
+        return step
 
-class Frames:
-    """Poses of centres of mass in all lanes at the steps that the scene records."""
+    def _record(
+        self, simulations: Sequence[Simulation], recordings: Sequence[Recording], steps: int
+    ) -> None:
+        """Record a frame of every world in a lane, so many steps (0 or 1) after the present one.
 
-    def __init__(self, simulations: Sequence[Simulation]) -> None:
-        """Observe the start; all have the same steps."""
-        first = simulations[0]
-        names, record = first.body_names, first.scene.record
-        kept = range(len(names)) if record.bodies is None else map(names.index, record.bodies)
-        self.bodies = np.array(sorted(kept), np.int64)
-        self.steps = recording_steps(first.scene)
-        start = [np.concatenate([s.state.p_WB, s.state.q_WB], axis=1) for s in simulations]
-        filled = start + [start[-1]] * (W - len(start))
-        self._poses = [np.stack(filled, axis=-1)[self.bodies]]
-
-    def is_due(self, step: int) -> bool:
-        """Whether a frame is kept after this step."""
-        k = int(np.searchsorted(self.steps, step))
-        return k < len(self.steps) and bool(self.steps[k] == step)
-
-    def observe(self, world: LaneWorld) -> None:
-        """Keep the poses now."""
-        p, q = world.state.p_WB["lane"][self.bodies], world.state.q_WB["lane"][self.bodies]
-        self._poses.append(np.concatenate([p, q], axis=1))
-
-    def track(self, simulation: Simulation, lane: int) -> Track:
-        """Times and poses of origins of one run."""
-        poses = np.ascontiguousarray(np.stack(self._poses)[..., lane])
-        for k, i in enumerate(self.bodies):
-            com_B = simulation.model.bodies.com_B[i]
-            if com_B.any():
-                poses[:, k, :3] -= turn_all(poses[:, k, 3:], com_B)
-        names = tuple(simulation.body_names[i] for i in self.bodies)
-        return Track(self.steps * float(simulation.options.time_step), poses, names)
+        The simulation does that step beside the lanes: it says more than they do.
+        """
+        assert self._world is not None
+        left = self._world.state.left["lane"][0]
+        for lane, (one, recording) in enumerate(zip(simulations, recordings, strict=True)):
+            if left[lane] == 0.0:
+                read_motion(self._handle, lane, one.handle)
+                if steps == 0:
+                    recording.observe()
+                else:
+                    one.advance(steps)

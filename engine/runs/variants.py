@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cardan.engine.compiler.lanes import W
-from cardan.engine.runs.recording import recorded
-from cardan.engine.runs.side_by_side import (
-    SideBySide,
-    Track,
-    are_neighbours,
-    may_be_side_by_side,
-)
+from cardan.engine.runs.recording import Recording, advance_to_end, recording_steps
+from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_side_by_side
 from cardan.engine.simulation import Simulation
 from cardan.schemas import GivenScene, Limits, Scene, load_changed
 
@@ -130,6 +125,14 @@ def rollout(
     )
 
 
+class Track(NamedTuple):
+    """Poses over time of one run."""
+
+    times: NDArray[np.float64]  # (frames,) s
+    poses: NDArray[np.float64]  # (frames, bodies, 7)
+    bodies: tuple[str, ...]
+
+
 class _Runs:
     """Runs in their order; neighbours wait for each other until there are W of them."""
 
@@ -147,7 +150,7 @@ class _Runs:
         """Run a variant, or have it wait for neighbours. Raises SceneInvalid, SceneError."""
         scene = self.pool[0].scene(overrides)
         simulation = self.pool[len(self._waiting)].simulation(scene)
-        if not may_be_side_by_side(simulation, self._keep):
+        if not may_be_side_by_side(simulation):
             self.finish()
             self._run_alone(simulation)
             return
@@ -166,26 +169,37 @@ class _Runs:
         elif waiting:
             self._run_together(waiting)
 
+    def _recordings(self, simulations: Sequence[Simulation]) -> list[Recording]:
+        """Of the poses of each, if they are kept."""
+        if not self._keep:
+            return []
+        return [Recording(one, recording_steps(one.scene)[1:], {"pose"}) for one in simulations]
+
     def _run_alone(self, simulation: Simulation) -> None:
         # judged as its neighbours in lanes are, by estimates
         simulation.leave_scene()
-        recording, summary = recorded(simulation, keep=self._keep)
-        self.summaries.append(summary)
-        if recording is not None:
-            names = recording.body_names
-            self.tracks.append(Track(recording.times(), recording.poses(), names))
+        recordings = self._recordings([simulation])
+        for recording in recordings:
+            recording.observe()
+        advance_to_end(simulation)
+        self._end(simulation, recordings)
 
     def _run_together(self, simulations: list[Simulation]) -> None:
-        tracks = self._lanes.advance(simulations, self._keep)
-        for one, track in zip(simulations, tracks, strict=True):
-            if track is None:
+        recordings = self._recordings(simulations)
+        came = self._lanes.advance(simulations, recordings)
+        for k, one in enumerate(simulations):
+            if not came[k]:
                 one.reset()
                 self._run_alone(one)
                 continue
             self.in_lanes += 1
-            self.summaries.append(one.summary())
-            if self._keep:
-                self.tracks.append(track)
+            self._end(one, recordings[k : k + 1])
+
+    def _end(self, simulation: Simulation, recordings: Sequence[Recording]) -> None:
+        """Keep what a run came to; it has one recording or none."""
+        self.summaries.append(simulation.summary())
+        for one in recordings:
+            self.tracks.append(Track(one.times(), one.poses(), one.body_names))
 
 
 def listed(variations: Variations) -> list[Overrides]:

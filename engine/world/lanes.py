@@ -86,6 +86,7 @@ class LaneState(NamedTuple):
     v_WB_W: NDArray  # (n, 3) m/s
     w_WB_W: NDArray  # (n, 3) rad/s
     joint_q: NDArray  # (j, 3) m or rad
+    joint_lam: NDArray  # (j, 22) N s or N m s  impulses of drives in the last step of a call
     ledger: NDArray  # (8,) J
     momentum_in: NDArray  # (6,) N s, N m s
     extremes: NDArray  # (m,) J, N s, m, m/s  as State.extremes

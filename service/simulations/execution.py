@@ -22,7 +22,7 @@ from cardan.service.simulations.states import RunEvent
 if TYPE_CHECKING:
     from cardan.engine import Simulation
     from cardan.engine.runs.variants import Variants
-    from cardan.service.simulations.together import Together
+    from cardan.service.simulations.together import Neighbour, Together
 
 log = logging.getLogger("cardan.worker")
 
@@ -54,23 +54,18 @@ class Execution:
         while number < len(order.runs) and not ended:
             if self._reason(number) == RunEvent.RELEASED:
                 break
-            for simulation in self._side_by_side(number) or [None]:
-                if simulation is None:
-                    done = self._run(number, order.runs[number])
-                else:
-                    done = self._told_of(number, simulation)
-                self._channel.send(done)
+            for neighbour in self._side_by_side(number) or [None]:
+                self._channel.send(done := self._run(number, order.runs[number], neighbour))
                 number += 1
                 ended = order.until_failure and done.event != RunEvent.SUCCEEDED
                 if ended:
                     break
         self._channel.send(m.Finished(time.process_time() - began))
 
-    def _side_by_side(self, number: int) -> "list[Simulation | None]":
+    def _side_by_side(self, number: int) -> "list[Neighbour | None]":
         """Compute the runs from this one on that can be neighbours; see `Together.run`."""
         order = self._order
-        measure = order.measure
-        if len(order.runs) - number < 2 or (measure is not None and needs_recording(measure)):
+        if len(order.runs) - number < 2:
             return []
         from cardan.service.simulations.together import Together, W
 
@@ -86,7 +81,8 @@ class Execution:
             self._variants_of(order.document)
             if self._together is None:
                 self._together = Together(order.document, self._limits)
-            found = self._together.run(items, should_stop)
+            record = order.measure is not None and needs_recording(order.measure)
+            found = self._together.run(items, record, should_stop)
         except (BrokenPipeError, EOFError):
             raise
         except Exception as error:
@@ -102,30 +98,16 @@ class Execution:
         self._sharing = together
         self._began = time.perf_counter()
 
-    def _told_of(self, number: int, simulation: "Simulation") -> m.Done:
-        """The end of a run that was computed with others."""
-        from cardan import engine
-        from cardan.service.recordings.engine_tables import finite_values
+    def _run(self, number: int, item: m.RunItem, neighbour: "Neighbour | None") -> m.Done:
+        """Simulate and store a run, or store one that was computed with others.
 
-        summary, measure = simulation.summary(), self._order.measure
-        if measure is not None:
-            summary["measures"] = measured(measure, summary, {})
-        engine.add_reactions(summary, simulation)
-        return m.Done(
-            number,
-            RunEvent.SUCCEEDED,
-            simulation.step_count,
-            summary=finite_values(summary),
-            real_time_factor=simulation.time / self._share_s,
-        )
-
-    def _run(self, number: int, item: m.RunItem) -> m.Done:
-        """Simulate and store a run; never raises but for a lost service."""
+        Never raises but for a lost service.
+        """
         from cardan.engine import SceneError
 
         self._begin(number)
         try:
-            return self._simulate(item)
+            return self._simulate(item) if neighbour is None else self._told_of(item, neighbour)
         except (BrokenPipeError, EOFError):
             raise
         except (SceneInvalid, SceneError) as error:
@@ -140,6 +122,29 @@ class Execution:
             log.exception("the run in %s failed", item.folder)
             self._variants = self._together = None
             return self._failed("engine_error", f"{type(error).__name__}: {error}")
+
+    def _told_of(self, item: m.RunItem, one: "Neighbour") -> m.Done:
+        """The end of a run that was computed with others."""
+        from cardan import engine
+        from cardan.service.recordings.engine_tables import finite_values
+
+        summary, measure = one.simulation.summary(), self._order.measure
+        tables = {} if one.recording is None else one.recording.tables()
+        if measure is not None:
+            summary["measures"] = measured(measure, summary, tables)
+        engine.add_reactions(summary, one.simulation)
+        summary = finite_values(summary)
+        full = item.record == "full"
+        if full:
+            self._store(one.scene, tables, summary, Path(item.folder))
+        return m.Done(
+            self._number,
+            RunEvent.SUCCEEDED,
+            one.simulation.step_count,
+            summary=summary,
+            stored=full,
+            real_time_factor=one.simulation.time / self._share_s,
+        )
 
     def _simulate(self, item: m.RunItem) -> m.Done:
         from cardan import engine

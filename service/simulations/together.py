@@ -7,17 +7,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from cardan.engine import Simulation, with_options
 from cardan.engine.compiler.lanes import W
+from cardan.engine.runs.recording import Recording, recording_steps
 from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_side_by_side
 from cardan.engine.runs.variants import Variants
-from cardan.schemas import Limits
+from cardan.schemas import Limits, Scene
 from cardan.service.simulations import messages as m
 
-__all__ = ["Together", "W"]
+__all__ = ["Neighbour", "Together", "W"]
 
 log = logging.getLogger("cardan.worker")
+
+# of all recordings of a group [byte]; longer ones are made one by one
+MOST_RECORDED = 1 << 28
+
+
+class Neighbour(NamedTuple):
+    """A run of a group, with its recording if it is asked for one."""
+
+    scene: Scene
+    """As it was asked for."""
+    simulation: Simulation
+    recording: Recording | None
 
 
 class Together:
@@ -31,15 +45,15 @@ class Together:
         self._fits = True
 
     def run(
-        self, items: Sequence[m.RunItem], should_stop: Callable[[int], bool]
-    ) -> list[Simulation | None]:
-        """Run the first of these items that are neighbours to their ends.
+        self, items: Sequence[m.RunItem], record: bool, should_stop: Callable[[int], bool]
+    ) -> list[Neighbour | None]:
+        """Run the first of these items that are neighbours to their ends; `record`: all of them.
 
-        Returns their simulations, valid until the next call; None for one that has to run alone,
-        and nothing where the first does not fit or has no neighbour.
+        Returns them, valid until the next call; None for one that has to run alone, and nothing
+        where the first does not fit or has no neighbour.
         """
-        simulations = self._neighbours(items) if self._fits else []
-        if len(simulations) < 2:
+        group = self._neighbours(items, record) if self._fits else []
+        if len(group) < 2:
             return []
         was_stopped = False
 
@@ -48,37 +62,44 @@ class Together:
             was_stopped = should_stop(step)
             return was_stopped
 
-        tracks = self._lanes.advance(simulations, keep=False, should_stop=stop)
-        found: list[Simulation | None] = []
-        for one, track in zip(simulations, tracks, strict=True):
-            found.append(None if track is None else one)
-        if not was_stopped and found.count(None) == len(found):
+        recordings = [one.recording for one in group if one.recording is not None]
+        came = self._lanes.advance([one.simulation for one in group], recordings, stop)
+        if not was_stopped and not any(came):
             # where nobody gets to the end, the variants that follow will not either
             self._fits = False
-        return found
+        return [one if well else None for one, well in zip(group, came, strict=True)]
 
-    def _neighbours(self, items: Sequence[m.RunItem]) -> list[Simulation]:
-        found: list[Simulation] = []
+    def _neighbours(self, items: Sequence[m.RunItem], record: bool) -> list[Neighbour]:
+        found: list[Neighbour] = []
         for variants, item in zip(self._pool, items, strict=False):
             try:
-                simulation = self._simulation(variants, item)
+                one = self._neighbour(variants, item, record)
             except Exception as error:
                 # alone it says how it failed
                 log.debug("a run is not computed with others: %s", error)
                 break
-            if simulation is None:
+            if one is None:
                 self._fits = len(found) > 0
                 break
-            if found and not are_neighbours(found[0], simulation):
+            if found and not _fit_together(found[0], one):
                 break
-            found.append(simulation)
+            found.append(one)
         return found
 
-    def _simulation(self, variants: Variants, item: m.RunItem) -> Simulation | None:
+    def _neighbour(self, variants: Variants, item: m.RunItem, record: bool) -> Neighbour | None:
         """A run before its first step; None: lanes cannot compute it as it would be alone."""
         scene = variants.scene(item.overrides)
-        whole = scene.simulation.accuracy is not None or scene.simulation.verify
-        if whole or item.record == "full":
+        if scene.simulation.accuracy is not None or scene.simulation.verify:
             return None
-        simulation = variants.simulation(with_options(scene))
-        return simulation if may_be_side_by_side(simulation, keep=False) else None
+        simulation, recording = variants.simulation(with_options(scene)), None
+        if record or item.record == "full":
+            recording = Recording(simulation, recording_steps(simulation.scene)[1:])
+            if recording.nbytes * W > MOST_RECORDED:
+                return None
+        may = may_be_side_by_side(simulation, recording)
+        return Neighbour(scene, simulation, recording) if may else None
+
+
+def _fit_together(one: Neighbour, other: Neighbour) -> bool:
+    both_or_none = (one.recording is None) == (other.recording is None)
+    return both_or_none and are_neighbours(one.simulation, other.simulation)

@@ -9,6 +9,7 @@ from cardan.engine.compiler.lanes import HAS_LANES, W
 from cardan.schemas import Limits
 from cardan.schemas.examples import example_document
 from cardan.service.processes.channel import Channel
+from cardan.service.recordings.checksums import file_sum
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.execution import Execution
 from cardan.service.simulations.together import Together
@@ -119,22 +120,55 @@ def test_a_run_that_is_cancelled_ends_its_group_and_itself_alone():
     assert [done.event for done in found] == ["succeeded"] * 2 + ["cancelled", *others]
 
 
-@pytest.mark.parametrize(
-    ("document", "runs", "measure"),
-    [
-        (pendulum(20, friction=0.1), items(2), None),
-        (pendulum(20), items(2), {"objective": ENERGY | {"type": "signal"}, "constraints": []}),
-    ],
-    ids=["rubbing", "measured"],
-)
-def test_what_lanes_do_not_give_is_computed_alone(computed, document, runs, measure):
-    order = m.RunOrder(document, runs, measure=measure)
-    if measure is not None:
-        measure["objective"] |= {
-            "body": None, "joint": None, "column": "kinetic", "reduce": "max", "target": 0.0
-        }  # fmt: skip
-    found = Desk().work(order)
+def test_what_lanes_do_not_give_is_computed_alone(computed):
+    found = Desk().work(m.RunOrder(pendulum(20, friction=0.1), items(2)))
     assert [done.event for done in found] == ["succeeded"] * 2
+    assert sum(computed) == 0
+
+
+def test_what_a_study_measures_of_recordings_is_that_of_runs_alone(computed):
+    kinetic = {"type": "signal", "body": None, "joint": None, "column": "kinetic"}
+    measure = {"objective": kinetic | {"reduce": "max", "target": 0.0}, "constraints": []}
+    found = Desk().work(m.RunOrder(pendulum(), items(W), measure=measure))
+    assert computed == [W]
+    alone = [Desk().work(m.RunOrder(pendulum(), [one], measure=measure))[0] for one in items(W)]
+    assert [told(done) for done in found] == [told(done) for done in alone]
+    assert len({done.summary["measures"]["objective"][0] for done in found}) == W
+
+
+def test_recordings_are_those_of_runs_alone(computed, tmp_path):
+    document = pendulum(motor=SERVO)
+    folders = [[tmp_path / f"{how}{k}" for k in range(W)] for how in ("together", "alone")]
+    runs = [
+        [m.RunItem(one.overrides, str(folder)) for one, folder in zip(items(W), some, strict=True)]
+        for some in folders
+    ]
+    found = Desk().work(m.RunOrder(document, runs[0], of_batch=True))
+    assert computed == [W]
+    for run in runs[1]:
+        Desk().work(m.RunOrder(document, [run], of_batch=True))
+    assert all(done.stored for done in found)
+    for one, other in zip(*folders, strict=True):
+        for table in ("bodies", "joints", "energy"):
+            assert file_sum(one / f"{table}.parquet") == file_sum(other / f"{table}.parquet")
+
+
+def test_a_recording_that_is_not_stored_fails_its_run_alone(computed, tmp_path):
+    (tmp_path / "file").write_text("")
+    runs = [m.RunItem({}, str(tmp_path / f"run{k}")) for k in range(3)]
+    runs[1] = m.RunItem({}, str(tmp_path / "file" / "run"))
+    found = Desk().work(m.RunOrder(pendulum(60), runs, of_batch=True))
+    assert computed == [3]
+    assert [done.event for done in found] == ["succeeded", "failed", "succeeded"]
+    assert [done.number for done in found] == [0, 1, 2]
+    assert found[1].error["code"] == "storage_failed"
+
+
+def test_recordings_too_large_for_a_group_are_made_one_by_one(computed, monkeypatch, tmp_path):
+    monkeypatch.setattr("cardan.service.simulations.together.MOST_RECORDED", 1000)
+    runs = [m.RunItem({}, str(tmp_path / f"run{k}")) for k in range(3)]
+    found = Desk().work(m.RunOrder(pendulum(60), runs, of_batch=True))
+    assert [done.stored for done in found] == [True] * 3
     assert sum(computed) == 0
 
 
@@ -171,11 +205,11 @@ def test_where_a_whole_group_touches_the_next_is_not_tried(computed, height, in_
 
 def test_a_group_that_was_stopped_says_nothing_about_the_next():
     together = Together(falling(1.0), Limits())
-    assert together.run(items(W), lambda _step: True) == [None] * W
-    assert None not in together.run(items(W), lambda _step: False)
+    assert together.run(items(W), False, lambda _step: True) == [None] * W
+    assert None not in together.run(items(W), False, lambda _step: False)
     touching = Together(falling(0.2), Limits())
-    assert touching.run(items(W), lambda _step: False) == [None] * W
-    assert touching.run(items(W), lambda _step: False) == []
+    assert touching.run(items(W), False, lambda _step: False) == [None] * W
+    assert touching.run(items(W), False, lambda _step: False) == []
 
 
 @pytest.mark.parametrize(("height", "alone"), [(1.0, False), (0.2, True)])
