@@ -13,11 +13,12 @@ from cardan.engine.errors import Failure
 from cardan.engine.outputs.account import ENGINE_VERSION
 from cardan.engine.runs.accuracy import Choice, add_accuracy, choose
 from cardan.engine.runs.overview import add_reactions, preview
-from cardan.engine.runs.recording import Recording, recording_steps, run
+from cardan.engine.runs.recording import Recording, recording_steps
 from cardan.engine.runs.sampling import sample
 from cardan.engine.runs.states import StateRollout, rollout_states
 from cardan.engine.runs.variants import Rollout, rollout
 from cardan.engine.runs.verification import add_verification, verify
+from cardan.engine.runs.whole import run
 from cardan.engine.simulation import Simulation
 
 __all__ = [

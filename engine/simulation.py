@@ -107,8 +107,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self.failure: Failure | None = None
         self._event_parts: list[NDArray[np.void]] = []
         self.sampler = no_sampler()
-        self._advance_s = 0.0
-        self._first_s = 0.0
+        self._advance_s = self._first_s = 0.0
         self._advanced_steps, self._redundant_at = 0, -1
         self._forget_readings()
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"

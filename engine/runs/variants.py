@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cardan.engine.compiler.lanes import W
-from cardan.engine.runs.recording import Recording, advance_to_end, recording_steps
+from cardan.engine.runs.recording import Recording, recording_steps
 from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_side_by_side
+from cardan.engine.runs.whole import advance_to_end
 from cardan.engine.simulation import Simulation
 from cardan.schemas import GivenScene, Limits, Scene, load_changed
 

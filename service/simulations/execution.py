@@ -148,7 +148,7 @@ class Execution:
 
     def _simulate(self, item: m.RunItem) -> m.Done:
         from cardan import engine
-        from cardan.engine.runs.recording import recorded
+        from cardan.engine.runs.whole import recorded
         from cardan.service.recordings.engine_tables import finite_values
         from cardan.service.simulations.resumable import ResumableRun
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan.engine import Simulation
-from cardan.engine.runs.recording import Recording, advance_to_end, recording_steps
+from cardan.engine.runs.recording import Recording, recording_steps
+from cardan.engine.runs.whole import advance_to_end
 from cardan.service.simulations.checkpoints import CheckpointFolder, Mark
 
 log = logging.getLogger("cardan.worker")
@@ -16,7 +17,7 @@ CHECKPOINT_SHARE = 0.05
 
 
 class ResumableRun:
-    """As `engine.recording.recorded`, with checkpoints."""
+    """As `engine.runs.whole.recorded`, with checkpoints."""
 
     def __init__(
         self, simulation: Simulation, folder: CheckpointFolder | None, every_s: float, *, keep: bool

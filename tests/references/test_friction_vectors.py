@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.runs.recording import run
+from cardan.engine.runs.whole import run
 from cardan.schemas.load import load_scene
 
 MASS, H, G = 2.0, 0.002, 9.81

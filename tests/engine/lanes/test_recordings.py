@@ -7,8 +7,9 @@ import pytest
 
 from cardan.engine import Simulation
 from cardan.engine.compiler.lanes import HAS_LANES, W
-from cardan.engine.runs.recording import Recording, recorded, recording_steps
+from cardan.engine.runs.recording import Recording, recording_steps
 from cardan.engine.runs.side_by_side import SideBySide, may_be_side_by_side
+from cardan.engine.runs.whole import recorded
 from cardan.schemas import apply_overrides, load_scene
 from cardan.schemas.record import CHANNELS
 from tests.engine.lanes.test_lanes import Document, arm, double_pendulum, free_chain, varied

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.runs.recording import recorded
+from cardan.engine.runs.whole import recorded
 from cardan.schemas import load_scene
 from cardan.service.simulations.checkpoints import BEGAN, STATE, CheckpointFolder, Checkpoints, Mark
 from cardan.service.simulations.resumable import ResumableRun
