@@ -60,6 +60,13 @@ def copy(x: NDArray, n: int, y: NDArray) -> None:
 
 
 @kernel
+def subtract(x: NDArray, share: float, y: NDArray, n: int) -> None:
+    """x[k] -= share y[k] for k < n."""
+    for k in range(n):
+        x[k] -= share * y[k]
+
+
+@kernel
 def add_row(A: NDArray, row: int, share: float, factor: Factor) -> bool:
     """Append a row of A to the factor; return False when its pivot is below share * A[row, row].
 
@@ -146,15 +153,6 @@ def solve_factor(factor: Factor, x: NDArray) -> None:
 
 
 @kernel
-def _subtract_row(M: NDArray, r: int, c: int, share: float, n: int) -> None:
-    """Row r -= share * row c, right of column c."""
-    target = M[r, c + 1 : n]
-    source = M[c, c + 1 : n]
-    for k in range(n - c - 1):
-        target[k] -= share * source[k]
-
-
-@kernel
 def solve_general(M: NDArray, n: int, x: NDArray) -> bool:
     """x <- M^-1 x for any square matrix, by Gaussian elimination with partial pivoting.
 
@@ -176,7 +174,7 @@ def solve_general(M: NDArray, n: int, x: NDArray) -> bool:
             share = M[r, c] * scale
             if share != 0.0:
                 x[r] -= share * x[c]
-                _subtract_row(M, r, c, share, n)
+                subtract(M[r, c + 1 :], share, M[c, c + 1 :], n - c - 1)
     for c in range(n - 1, -1, -1):
         total = x[c]
         for k in range(c + 1, n):

@@ -6,7 +6,7 @@ the few of loops and couplings. With R the remaining rows,
     X = A_EE^-1 A_ER,   y = A_EE^-1 b_E,   S = A_RR - A_RE X,   b_S = b_R - A_RE y
     lam_E = -(y + X lam_R)
 
-A_EE is factored row by row. Redundant equations (a planar loop has three) are left out with
+A_EE = L L^T is factored row by row; A_RE X = Y^T Y with Y = L^-1 A_ER. Redundant equations (a planar loop has three) are left out with
 lam = 0, even if inconsistent: those whose pivot is rounding, or what errors of closure leave,
 beside the size that A_ii would have if no rate missed the equation.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.coupled import add_up_matrix, goes_on, repeat
-from cardan.engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, solve_factor
+from cardan.engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, subtract
 from cardan.engine.solvers.direct.dense_problem import DenseProblem
 from cardan.engine.solvers.direct.elimination_order import is_equation
 from cardan.engine.solvers.direct.redundancy import MOST_OPEN, OPEN
@@ -90,16 +90,38 @@ def factor_equations(
 
 
 @kernel
-def take_out(dense: Dense, m: int, n: int) -> None:
-    """S <- S - A_RE X and b_R <- b_R - A_RE y, for X below S and y in vectors[7]."""
-    S, b, y = dense.S, dense.vectors[0], dense.vectors[7]
-    for r in range(m):
-        for e in range(m, n):
-            share = S[r, e]
-            if share != 0.0:
-                b[r] -= share * y[e]
-                for s in range(m):
-                    S[r, s] -= share * S[e, s]
+def solve_lower_rows(factor: Factor, S: NDArray, n: int) -> None:
+    """The rows of the factor in S, n columns of them, <- L^-1 times them."""
+    L, order, first = factor.L, factor.order, factor.first
+    for p in range(factor.size[0]):
+        x = S[order[p]]
+        for q in range(first[p], p):
+            subtract(x, L[p, q], S[order[q]], n)
+        for k in range(n):
+            x[k] /= L[p, p]
+
+
+@kernel
+def solve_upper_rows(factor: Factor, S: NDArray, n: int) -> None:
+    """The same with L^-T."""
+    L, order, first = factor.L, factor.order, factor.first
+    for p in range(factor.size[0] - 1, -1, -1):
+        x = S[order[p]]
+        for k in range(n):
+            x[k] /= L[p, p]
+        for q in range(first[p], p):
+            subtract(S[order[q]], L[p, q], x, n)
+
+
+@kernel
+def take_out(factor: Factor, S: NDArray, b: NDArray, m: int) -> None:
+    """S <- S - Y^T Y and b_R <- b_R - Y^T z, for Y = L^-1 A_ER and z = L^-1 b_E in column m."""
+    for p in range(factor.size[0]):
+        x = S[factor.order[p]]
+        for r in range(m):
+            if x[r] != 0.0:
+                b[r] -= x[r] * x[m]
+                subtract(S[r], x[r], x, m)
 
 
 @kernel
@@ -109,28 +131,21 @@ def eliminate_equations(problem: Problem, dense: Dense, m: int) -> None:
     Writes  dense.S[0:m, 0:m]: S; dense.S[m + e, 0:m]: X of equation e; vectors[0]: b_S;
             vectors[7]: y; vectors[4, m:]: sizes of the equations
     """
-    S, order, y = dense.S, dense.indices[0], dense.vectors[7]
+    S, order, y, taken = dense.S, dense.indices[0], dense.vectors[7], dense.indices[4]
     factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
-    n, x, sizes = problem.count[0], dense.vectors[8], dense.vectors[4]
+    n, sizes = problem.count[0], dense.vectors[4]
     least = write_sizes(problem, order, m, n, sizes)
-    factor_equations(S, sizes, least, (m, n), dense.indices[4], factor)
-    size = factor.size[0]
-    for p in range(size):
-        x[p] = problem.b[order[factor.order[p]]]
-    solve_factor(factor, x)
+    factor_equations(S, sizes, least, (m, n), taken, factor)
+    # A_EE is in the factor: its first column has b_E now
     for e in range(m, n):
-        y[e] = 0.0
-    for p in range(size):
-        y[factor.order[p]] = x[p]
-    for r in range(m):
-        for p in range(size):
-            x[p] = S[factor.order[p], r]
-        solve_factor(factor, x)
-        for e in range(m, n):
-            S[e, r] = 0.0
-        for p in range(size):
-            S[factor.order[p], r] = x[p]
-    take_out(dense, m, n)
+        S[e, m] = problem.b[order[e]]
+        for r in range(m + 1):
+            S[e, r] = S[e, r] if taken[e] == 1 else 0.0
+    solve_lower_rows(factor, S, m + 1)
+    take_out(factor, S, dense.vectors[0], m)
+    solve_upper_rows(factor, S, m + 1)
+    for e in range(m, n):
+        y[e] = S[e, m]
 
 
 @kernel
