@@ -6,9 +6,10 @@ the few of loops and couplings. With R the remaining rows,
     X = A_EE^-1 A_ER,   y = A_EE^-1 b_E,   S = A_RR - A_RE X,   b_S = b_R - A_RE y
     lam_E = -(y + X lam_R)
 
-A_EE = L L^T is factored row by row; A_RE X = Y^T Y with Y = L^-1 A_ER. Redundant equations (a planar loop has three) are left out with
-lam = 0, even if inconsistent: those whose pivot is rounding, or what errors of closure leave,
-beside the size that A_ii would have if no rate missed the equation.
+A_EE = L L^T is factored row by row; A_RE X = Y^T Y with Y = L^-1 A_ER. Redundant equations (a
+planar loop has three) are left out with lam = 0, even if inconsistent: those whose pivot is
+rounding, or what errors of closure leave, beside the size that A_ii would have if no rate missed
+the equation.
 """
 
 from __future__ import annotations
