@@ -95,7 +95,7 @@ class Worker:
             raise WorkerLostError(f"process {self.pid} sent {error}") from error
 
     def answers(self, within_s: float) -> bool:
-        """Whether one without a task answers a call in time: a stopped process lives and does not."""
+        """Whether one without a task answers a call in time: a stopped process does not."""
         awake = clock.AwakeClock()
         try:
             self.send(Call())

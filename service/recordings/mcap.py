@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from mcap.writer import CompressionType, Writer
+from numpy.typing import NDArray
 
 from cardan.service.recordings.columns import meaning_of, unit_of
 from cardan.service.recordings.encoders import dump_json
@@ -61,9 +61,7 @@ TRANSFORMS = _object(
 SCENE = _object(
     "foxglove.SceneUpdate",
     deletions=_list(
-        _object(
-            "foxglove.SceneEntityDeletion", timestamp=MOMENT, type={"type": "integer"}, id=TEXT
-        )
+        _object("foxglove.SceneEntityDeletion", timestamp=MOMENT, type={"type": "integer"}, id=TEXT)
     ),
     entities=_list(
         _object(
@@ -98,7 +96,7 @@ def write_mcap(recording: Recording, sink: IO[bytes]) -> None:
     transforms = _channel(writer, "/tf", _register(writer, TRANSFORMS))
     entities, scene = _entities(recording, motion), _register(writer, SCENE)
     start = float(motion.times[0])
-    lasting = motion.present.all(axis=0)
+    lasting = np.all(motion.present, axis=0).tolist()
     shown = [entity for body, entity in entities.items() if lasting[body]]
     _add(writer, _channel(writer, "/scene", scene), 0, start, _update(start, shown))
     changing = {
@@ -136,7 +134,7 @@ def _channel(writer: Any, topic: str, schema: int) -> int:
 
 
 def _changes(motion: Motion) -> NDArray[np.bool_]:
-    """(n, bodies): which bodies have just appeared or gone; at the first moment, which are there."""
+    """(n, bodies): which bodies have just come or gone; at the first moment, which are there."""
     changed = motion.present.copy()
     changed[1:] = motion.present[1:] != motion.present[:-1]
     return changed

@@ -15,7 +15,6 @@ from cardan.service.sessions.supervisor import Watch
 from cardan.service.streams.viewer import Viewer
 from cardan.service.tracing import Span
 
-
 # workers that may be lost with one command
 MOST_LOSSES = 2
 

@@ -1,6 +1,7 @@
 """The Python client against a real server."""
 
 import asyncio
+import json
 import threading
 from concurrent.futures import as_completed
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -342,3 +343,45 @@ def test_commands_are_sent_once():
     assert not may_repeat("POST", "/v1/sessions/ses_1/commands")
     assert not may_repeat("PATCH", "/v1/scenes/scene_1")
     assert not may_repeat("DELETE", "/v1/sessions/ses_1")
+
+
+def test_mechanics_are_those_of_the_engine(client):
+    rise = {"/simulation/duration": 1.0}
+    scene = cardan.load_scene(
+        cardan.apply_overrides(json.loads(cardan.example_text("robot-arm")), rise)
+    )
+    tilt = {"acceleration": np.array([1.0, 0.0, 0.0])}
+    still, expected = client.statics("robot-arm", rise, load=tilt), cardan.statics(scene, load=tilt)
+    assert (still.status, still.reason) == ("equilibrium", "")
+    assert still.bodies == tuple(body.name for body in scene.bodies)
+    assert np.array_equal(still.poses, expected.poses)
+    assert set(still.coordinates) == {"waist", "shoulder", "elbow", "wrist"}
+    assert still.document["margin"] == vars(expected.margin)
+
+    hanging = {"shoulder": np.pi / 2}
+    model = client.linearize("double-pendulum", q=hanging, shapes=False)
+    pendulum = cardan.load_scene(cardan.example_text("double-pendulum"))
+    linear = cardan.linearize(pendulum, hanging)
+    for name in ("A", "B", "C", "D", "x0", "u0", "y0", "f0", "mass"):
+        assert np.array_equal(getattr(model, name), getattr(linear, name)), name
+    assert (model.coordinates, model.inputs) == (("shoulder", "elbow"), ())
+    assert (model.B.shape, model.D.shape) == ((4, 0), (2, 0))
+    assert model.eigenvalues.tolist() == [mode.eigenvalue for mode in linear.modes]
+    assert model.frequencies.tolist() == [mode.frequency for mode in linear.modes]
+    nothing = client.linearize("double-pendulum", inputs=[], outputs=[])
+    assert (nothing.C.shape, nothing.D.shape) == ((0, 4), (0, 0))
+
+    target = {"body": "hand", "position": np.array([0.5, 0.2, 0.7])}
+    pose, reached = (
+        client.inverse_kinematics("robot-arm", [target], rise, q={"elbow": 0.1}),
+        cardan.inverse_kinematics(scene, [target], q={"elbow": 0.1}),
+    )
+    assert pose.found is reached.found is True
+    assert {name: q.tolist() for name, q in pose.coordinates.items()} == reached.coordinates
+    assert pose.errors.shape == (1, 2)
+    assert pose.errors.max() < 1e-8
+    with pytest.raises(Problem, match="/targets/0/body") as caught:
+        client.inverse_kinematics("robot-arm", [{**target, "body": "hind"}])
+    assert caught.value.errors[0]["hint"] == "Did you mean 'hand'?"
+    with pytest.raises(TypeError, match="object cannot be sent"):
+        client.statics({"bodies": [object()]})
