@@ -48,6 +48,8 @@ def test_a_run_has_the_arrays_that_the_engine_computes(client):
     middle = client.trajectory(result.id, from_=0.05, to=0.1, bodies=["ball 1", "floor"])
     assert middle.bodies == ("floor", "ball 1")
     assert middle.times.min() >= 0.05
+    with pytest.raises(ValueError, match="no recorded time lies between"):
+        client.trajectory(result, from_=5.0)
     named = {**DROP, "bodies": [*DROP["bodies"][:-1], {**DROP["bodies"][-1], "name": 'a, "b"'}]}
     other = client.run(named)
     assert client.trajectory(other, bodies=['a, "b"']).bodies == ('a, "b"',)
@@ -88,6 +90,14 @@ def test_a_service_that_is_not_there_is_named():
     with pytest.raises(httpx.ConnectError) as caught:
         Client("http://127.0.0.1:9").examples()
     assert "http://127.0.0.1:9" in "".join(caught.value.__notes__)
+
+
+def test_a_client_that_is_closed_says_so(server):
+    client = Client(server.url)
+    client.close()
+    client.close()
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        client.examples()
 
 
 def test_a_study_finds_the_lightest_ball(client):
@@ -222,6 +232,37 @@ def test_frames_stream_to_a_coroutine(server):
     assert np.allclose(np.linalg.norm(quaternions, axis=1), 1.0, atol=1e-6)
     energies = [frame.tables["energy"]["total"][0] for frame in seen if "energy" in frame.tables]
     assert np.ptp(energies) <= 1e-3 * abs(energies[0])
+
+
+def test_frames_that_are_refused_are_problems(server):
+    async def watch(**how):
+        async with AsyncClient(server.url) as client, await client.session("pile") as session:
+            async with asyncio.timeout(30.0):
+                return await anext(session.frames(**how))
+
+    with pytest.raises(Problem, match="There is no channel 'pose'; there are contacts") as caught:
+        asyncio.run(watch(channels=["poses", "pose"]))
+    assert (caught.value.status, caught.value.code) == (422, "unknown_channel")
+    with pytest.raises(Problem, match="/channels/poses/hz") as caught:
+        asyncio.run(watch(hz=0.0))
+    assert caught.value.code == "message_invalid"
+
+
+def test_frames_end_with_the_session(server):
+    """Also when it ends between a frame and its acknowledgement."""
+
+    async def watch():
+        async with AsyncClient(server.url) as client:
+            session = await client.session("double-pendulum")
+            await session.resume()
+            seen = 0
+            async for _ in session.frames():
+                seen += 1
+                if seen == 3:
+                    await session.close()
+            return seen
+
+    assert asyncio.run(watch()) >= 3
 
 
 def test_frames_are_read_as_the_service_writes_them():

@@ -46,6 +46,8 @@ class Client:
 
     def close(self) -> None:
         """Close the connections and end the thread; futures that wait are cancelled."""
+        if self._loop.is_closed():
+            return
         self._do(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -157,6 +159,9 @@ class Client:
         return Session(self, self._do(self._aio.session(scene, overrides, **options)))
 
     def _start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("the client is closed")
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:

@@ -65,3 +65,10 @@ def problem_of(answer: httpx.Response) -> Problem:
     except ValueError:
         body = {"detail": answer.text[:200]}
     return Problem(answer.status_code, body if isinstance(body, dict) else {})
+
+
+def check_message(message: dict[str, Any]) -> None:
+    """Raise the problem of a message of the stream that is an error."""
+    if message.get("op") == "error":
+        problem: dict[str, Any] = message["problem"]
+        raise Problem(int(problem.get("status", 422)), problem)
