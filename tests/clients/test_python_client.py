@@ -17,7 +17,7 @@ from cardan_client.frames import CONTACTS, ENERGY, EVENTS, JOINTS, SOLVER, decod
 import cardan
 from cardan.schemas import frame as theirs
 from cardan.schemas.quantised import quantise
-from tests.service.real_server import DROP, long_scene
+from tests.service.real_server import DROP, Server, long_scene
 
 pytestmark = pytest.mark.e2e
 
@@ -374,6 +374,33 @@ def test_a_lost_answer_creates_nothing_twice(server):
         proxy.shutdown()
         thread.join()
         proxy.server_close()
+
+
+def test_what_would_be_the_same_again_is_asked_once(tmp_path):
+    """An equilibrium that takes longer than an answer may."""
+    hang = {"mass": 0.1, "inertia": [1e-4, 1e-4, 1e-4]}
+    links = [{"name": f"b{k}", "position": [0.1 * k, 0, 0], **hang} for k in range(300)]
+    balls = [
+        {"name": f"j{k}", "type": "ball", "child": f"b{k}", "anchor": [0.1 * k, 0, 0.05]}
+        | {"parent": f"b{k - 1}" if k else "world"}
+        for k in range(300)
+    ]
+    asked = []
+
+    async def note(answer):
+        asked.append(answer.status_code)
+
+    running = Server(tmp_path, {"CARDAN_ANSWER_S": "1"}).start()
+    try:
+        with (
+            Client(running.url, event_hooks={"response": [note]}) as client,
+            pytest.raises(Problem) as caught,
+        ):
+            client.statics({"version": 1, "bodies": links, "joints": balls})
+    finally:
+        running.stop()
+    assert caught.value.code == "compute_timed_out"
+    assert asked == [504]
 
 
 def test_commands_are_sent_once():

@@ -261,8 +261,9 @@ class AsyncClient:
             else:
                 if answer.is_success:
                     return answer
-                if last or answer.status_code not in AGAIN:
-                    raise problem_of(answer)
+                problem = problem_of(answer)
+                if last or answer.status_code not in AGAIN or not problem.retryable:
+                    raise problem
                 pause = max(pause, _retry_after(answer))
             await asyncio.sleep(min(pause, MOST_PAUSE_SECONDS))
             pause *= 2.0

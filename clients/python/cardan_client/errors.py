@@ -59,11 +59,11 @@ class PackageMissing(ImportError):  # noqa: N818 - a remedy, not a fault of the 
 
 
 def problem_of(answer: httpx.Response) -> Problem:
-    """Return the problem of an answer that is not a success."""
+    """Return the problem of an answer that is not a success; that of a proxy may pass."""
     try:
         body = answer.json()
     except ValueError:
-        body = {"detail": answer.text[:200]}
+        body = {"detail": answer.text[:200], "retryable": True}
     return Problem(answer.status_code, body if isinstance(body, dict) else {})
 
 

@@ -84,7 +84,7 @@ def test_a_recording_that_goes_before_it_is_encoded_is_gone(tmp_path, result, fo
     """It was a file without tables, for whoever waited until a process was free."""
 
     class Late(Pool):
-        def wait_for_answer(self, order):
+        def wait_for_answer(self, order, *, within_s=None):
             remove_folder(result)
             return super().wait_for_answer(order)
 
