@@ -356,10 +356,26 @@ def stray_key(name: str) -> tuple[str, tuple[str, ...]] | None:
     for part in name.split("."):
         if part not in model.model_fields:
             return part, tuple(model.model_fields)
-        annotation: Any = model.model_fields[part].annotation
-        below = [one for one in (annotation, *get_args(annotation)) if isinstance(one, type)]
-        models = [one for one in below if issubclass(one, BaseModel)]
+        models = [one for one in _types(model, part) if issubclass(one, BaseModel)]
         if not models:
             return None
         model = models[0]
     return None
+
+
+def is_no_number(name: str) -> bool:
+    """Whether a dotted key of the summary is a text, a list or an object in every run."""
+    model: type[BaseModel] = Summary
+    *above, last = name.split(".")
+    for part in above:
+        models = [one for one in _types(model, part) if issubclass(one, BaseModel)]
+        if not models:
+            return False
+        model = models[0]
+    return not {int, float, bool} & set(_types(model, last))
+
+
+def _types(model: type[BaseModel], field: str) -> list[type]:
+    """The classes that a field may have, without what they hold."""
+    annotation: Any = model.model_fields[field].annotation
+    return [one for one in (annotation, *get_args(annotation)) if isinstance(one, type)]

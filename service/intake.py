@@ -79,12 +79,12 @@ class Intake:
         return SceneText(scene_hash(self.scene), document)
 
 
-def read_document(data: bytes) -> Any:
-    """Return the JSON document of a body. Raises ServiceError."""
+def read_document(data: bytes, what: str = "scene") -> Any:
+    """Return the JSON document of a body; `what` it is of is told. Raises ServiceError."""
     try:
         return parse_json(data)
     except SceneInvalid as error:
-        raise invalid(error.errors) from error
+        raise invalid(error.errors, what) from error
 
 
 def read_request(model: type[Model], document: Any) -> Model:

@@ -32,5 +32,5 @@ def _accepted(request: Request) -> dict[str, str]:
 
 
 async def read_body(request: Request) -> Any:
-    """Return the JSON document of the body. Raises ProblemError or ServiceError."""
-    return await anyio.to_thread.run_sync(read_document, await read_bytes(request))
+    """Return the JSON document of a body without a scene. Raises ProblemError or ServiceError."""
+    return await anyio.to_thread.run_sync(read_document, await read_bytes(request), "request")

@@ -14,6 +14,7 @@ from cardan.service.api.problems import ProblemError
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.simulations import known_run, nothing_yet, refuse_when_full
 from cardan.service.compute.encoding import refused_slice
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.recordings.formats import FORMATS, Format
 from cardan.service.recordings.slices import Slice, SliceError
 from cardan.service.recordings.tables import TABLES
@@ -109,6 +110,20 @@ def trajectory(
     name = chosen_table(part, table)
     if not form.whole and name not in part.tables():
         raise _unknown_table(name, part.tables())
+    try:
+        return _recorded(request, services, row, form, name, part)
+    except ServiceError as error:
+        now = known_run(services, simulation_id)
+        if error.code is not ErrorCode.RESULT_GONE or now["result"] == row["result"]:
+            raise
+    # it was removed to make room while this request waited
+    return _recorded(request, services, now, form, name, part)
+
+
+def _recorded(
+    request: Request, services: Services, row: Row, form: Format, name: str, part: Slice
+) -> Response:
+    """The recording of a run as a file, made again if there is none. Raises ServiceError."""
     result = row["result"] or _made_again(services, row)
     folder = services.results.described(result)
     etag = f'"{services.downloads.tag(folder, form, "" if form.whole else name, part)}"'
@@ -125,7 +140,7 @@ def trajectory(
         _content(services, services.results.folder(result), form, name, part),
         etag=etag,
         media_type=form.media_type,
-        file_name=f"{simulation_id}{suffix}{form.ending}",
+        file_name=f"{row['id']}{suffix}{form.ending}",
     )
 
 

@@ -1,6 +1,7 @@
 """In a worker process: a stored recording, or a part of it, as one file of a format."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def encode(order: m.EncodeOrder) -> m.Verified:
     names = [f"{name}.parquet" for name in read if (folder / f"{name}.parquet").exists()]
     verify(m.VerifyOrder(order.folder, names))
     try:
-        recording = cut_chunks(stored(folder, read), order.part)
+        recording = cut_chunks(_opened(folder, read), order.part)
         _refuse_size(recording, order)
         file = _CappedFile(Path(order.target), order.most_bytes)
         with io.BufferedWriter(file, 1024 * 1024) as sink:
@@ -70,6 +71,18 @@ def encode(order: m.EncodeOrder) -> m.Verified:
     except _FullError as error:
         raise _too_large(order) from error
     return m.Verified()
+
+
+def _opened(folder: Path, tables: Sequence[str]) -> Recording:
+    """Some tables of a recording, all of them open. Raises ServiceError."""
+    try:
+        recording = stored(folder, tables)
+    except FileNotFoundError as error:
+        raise gone() from error
+    if not folder.is_dir():
+        # some of them may have been removed before they were opened
+        raise gone()
+    return recording
 
 
 def refused_slice(error: SliceError) -> ServiceError:

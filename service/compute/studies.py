@@ -18,6 +18,7 @@ from cardan.schemas.study import (
     StudyRequest,
     StudyVariable,
 )
+from cardan.schemas.summary import is_no_number
 from cardan.service.compute import messages as m
 from cardan.service.compute.designs import (
     Design,
@@ -179,7 +180,12 @@ def _faults_of_request(ask: StudyRequest, most_evaluations: int) -> Iterator[Fau
                 f"/constraints/{number}/at_least", f"It is above at_most = {high}.", low,
                 "Exchange them.",
             )  # fmt: skip
-    yield from faults_of_metrics(_metrics(ask))
+    metrics = list(_metrics(ask))
+    strays = faults_of_metrics(metrics)
+    yield from strays
+    for pointer, name in [] if strays else metrics:
+        if is_no_number(name):
+            yield fault_at(pointer, "It is no number.", name, "For example energy.final.")
     if ask.max_evaluations > most_evaluations:
         yield fault_at(
             "/max_evaluations", f"A study may do {most_evaluations} evaluations here.",

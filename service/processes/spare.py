@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
+from cardan.service.processes.launcher import WARM_SECONDS
 from cardan.service.processes.worker import Worker, WorkerLostError
 
 log = logging.getLogger("cardan.workers")
@@ -12,10 +13,14 @@ log = logging.getLogger("cardan.workers")
 class SpareWorker:
     """At most one started worker without a task; used by several threads."""
 
-    def __init__(self, start: Callable[[], Worker], prepare: object) -> None:
-        """Begin without one; `start` starts it, and `prepare` is its first message."""
+    def __init__(self, start: Callable[[], Worker], prepare: object, silence: float) -> None:
+        """Begin without one; `start` starts it, and `prepare` is its first message.
+
+        One that does not answer for `silence` seconds is not used.
+        """
         self._start = start
         self._prepare = prepare
+        self._silence = silence
         self._lock = threading.Lock()
         self._worker: Worker | None = None
         self._closed = False
@@ -27,12 +32,13 @@ class SpareWorker:
         return None if worker is None else worker.pid
 
     def take(self) -> Worker:
-        """The spare, if it lives, or a worker that is started now. Raises WorkerLostError."""
+        """The spare, if it answers, or a worker that is started now. Raises WorkerLostError."""
         worker = self._swap(None)
         if worker is None:
             return self._start()
-        if worker.alive:
+        if worker.answers(self._silence):
             return worker
+        log.warning("the spare worker %d does not answer: another is started", worker.pid)
         worker.kill()
         return self._start()
 
@@ -46,6 +52,8 @@ class SpareWorker:
             log.warning("no spare worker: %s", error)
             return
         try:
+            # one that still loads its kernels could not answer when it is taken
+            worker.wait_ready(WARM_SECONDS, lambda: self._closed)
             worker.send(self._prepare)
         except WorkerLostError as error:
             log.warning("no spare worker: %s", error)

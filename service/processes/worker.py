@@ -33,6 +33,16 @@ class Stop:
     """Last message to a worker: leave."""
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """To a worker that has no task yet: is it there? It says `Here`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Answer to a `Call`."""
+
+
 class WorkerLostError(Exception):
     """The process is gone, was ended because it gave no sign of life, or could not be started."""
 
@@ -83,6 +93,18 @@ class Worker:
             # whatever it is now, it is no worker of ours any more
             self.interrupt()
             raise WorkerLostError(f"process {self.pid} sent {error}") from error
+
+    def answers(self, within_s: float) -> bool:
+        """Whether one without a task answers a call in time: a stopped process does not."""
+        awake = clock.AwakeClock()
+        try:
+            self.send(Call())
+            while (left := within_s - awake.look()) > 0.0:
+                if isinstance(self.hear(min(left, LOOK_SECONDS)), Here):
+                    return True
+        except WorkerLostError:
+            pass
+        return False
 
     def wait_ready(self, within_s: float, given_up: Callable[[], bool]) -> None:
         """Wait for its Hello. Raises WorkerLostError, of which one is GivenUpError."""

@@ -111,7 +111,7 @@ class BucketResults:
         """Remove the sums first: what is left is no recording any more."""
         remove_folder(self.root / name)
         for kept in ("sums", "whole"):
-            shutil.rmtree(self._cache / kept / name, ignore_errors=True)
+            remove_folder(self._cache / kept / name)
         with self._named():
             paths = self._paths(name)
             paths.sort(key=lambda path: not path.endswith(f"/{SUMS}"))
@@ -176,7 +176,7 @@ class BucketResults:
             if total <= self._cache_bytes or path == newest or time.time() - age < IN_USE_SECONDS:
                 return
             total -= size_of(path)
-            shutil.rmtree(path, ignore_errors=True)
+            remove_folder(path)
 
     @contextmanager
     def _named(self) -> Iterator[None]:

@@ -52,8 +52,15 @@ def write_folder(recording: Tables, path: Path) -> int:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a recording, if it is there, and what a writer that was killed left of it."""
-    for one in (path, path.with_name(TEMPORARY + path.name)):
+    """Remove a recording, if it is there, and what a writer that was killed left of it.
+
+    Who reads meanwhile finds all of it, or nothing.
+    """
+    temporary = path.with_name(TEMPORARY + path.name)
+    shutil.rmtree(temporary, ignore_errors=True)
+    with suppress(OSError):
+        path.rename(temporary)
+    for one in (path, temporary):
         shutil.rmtree(one, ignore_errors=True)
 
 

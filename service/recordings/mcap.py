@@ -2,17 +2,22 @@
 
 /tf          foxglove.FrameTransforms, every frame: world -> body
 /scene       foxglove.SceneUpdate, once: the triangles of all shapes, each in the frame of its body
+/scene/NAME  the same of a body that is absent at times: there when it appears, deleted when it goes
 /energy, /momentum   the columns of these tables, to plot
+
+After a jump in time Foxglove takes the last message of each topic alone: hence one for each body
+that is absent at times.
 
 Source: mcap.dev/spec; docs.foxglove.dev/docs/visualization/message-schemas
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
 from mcap.writer import CompressionType, Writer
+from numpy.typing import NDArray
 
 from cardan.service.recordings.columns import meaning_of, unit_of
 from cardan.service.recordings.encoders import dump_json
@@ -23,6 +28,8 @@ from cardan.service.recordings.triangles import triangles
 
 WORLD = "world"
 PLOTTED = ("energy", "momentum")
+# of what a deletion says: one entity, not all
+MATCHING_ID = 0
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 
 
@@ -53,7 +60,9 @@ TRANSFORMS = _object(
 )
 SCENE = _object(
     "foxglove.SceneUpdate",
-    deletions=_list(_object("foxglove.SceneEntityDeletion")),
+    deletions=_list(
+        _object("foxglove.SceneEntityDeletion", timestamp=MOMENT, type={"type": "integer"}, id=TEXT)
+    ),
     entities=_list(
         _object(
             "foxglove.SceneEntity",
@@ -84,16 +93,30 @@ def write_mcap(recording: Recording, sink: IO[bytes]) -> None:
     writer.start(profile="", library="cardan")
     about = {"recording": dump_json(dict(recording.metadata)).decode()}
     writer.add_metadata("cardan", about)
-    transforms = _channel(writer, "/tf", TRANSFORMS)
-    shapes = _channel(writer, "/scene", SCENE)
-    _add(writer, shapes, 0, float(motion.times[0]), _shapes(recording, motion))
+    transforms = _channel(writer, "/tf", _register(writer, TRANSFORMS))
+    entities, scene = _entities(recording, motion), _register(writer, SCENE)
+    start = float(motion.times[0])
+    lasting = np.all(motion.present, axis=0).tolist()
+    shown = [entity for body, entity in entities.items() if lasting[body]]
+    _add(writer, _channel(writer, "/scene", scene), 0, start, _update(start, shown))
+    changing = {
+        body: _channel(writer, f"/scene/{motion.names[body]}", scene)
+        for body in entities
+        if not lasting[body]
+    }
+    changes = _changes(motion)
     plots = {
-        _channel(writer, f"/{name}", _schema(name, source)): _rows(source)
+        _channel(writer, f"/{name}", _register(writer, _schema(name, source))): _rows(source)
         for name in PLOTTED
         if (source := recording.sources.get(name)) is not None
     }
     for number, time in enumerate(motion.times.tolist()):
         _add(writer, transforms, number, time, _frame(motion, number))
+        for body in np.nonzero(changes[number])[0].tolist():
+            if body in changing:
+                shown = [entities[body]] if motion.present[number, body] else []
+                gone = [] if shown else [motion.names[body]]
+                _add(writer, changing[body], number, time, _update(time, shown, gone))
         for channel, rows in plots.items():
             row = next(rows, None)
             if row is not None:
@@ -101,10 +124,20 @@ def write_mcap(recording: Recording, sink: IO[bytes]) -> None:
     writer.finish()  # type: ignore[no-untyped-call]
 
 
-def _channel(writer: Any, topic: str, schema: dict[str, Any]) -> int:
+def _register(writer: Any, schema: dict[str, Any]) -> int:
     data = json.dumps({"$schema": "http://json-schema.org/draft-07/schema#", **schema}).encode()
-    number = writer.register_schema(name=schema["title"], encoding="jsonschema", data=data)
-    return int(writer.register_channel(topic=topic, message_encoding="json", schema_id=number))
+    return int(writer.register_schema(name=schema["title"], encoding="jsonschema", data=data))
+
+
+def _channel(writer: Any, topic: str, schema: int) -> int:
+    return int(writer.register_channel(topic=topic, message_encoding="json", schema_id=schema))
+
+
+def _changes(motion: Motion) -> NDArray[np.bool_]:
+    """(n, bodies): which bodies have just come or gone; at the first moment, which are there."""
+    changed = motion.present.copy()
+    changed[1:] = motion.present[1:] != motion.present[:-1]
+    return changed
 
 
 def _add(writer: Any, channel: int, sequence: int, time: float, message: Any) -> None:
@@ -155,22 +188,30 @@ def _frame(motion: Motion, number: int) -> dict[str, Any]:
     }
 
 
-def _shapes(recording: Recording, motion: Motion) -> dict[str, Any]:
+def _entities(recording: Recording, motion: Motion) -> dict[int, dict[str, Any]]:
+    """What each body that has shapes looks like, by its number; a message adds when."""
     shapes = pictures_of(recording, motion)
-    at = _moment(float(motion.times[0]))
-    entities = [
-        {
-            "timestamp": at,
+    return {
+        number: {
             "frame_id": name,
             "id": name,
             "lifetime": _moment(0.0),
             "frame_locked": True,
             "triangles": [_triangles(shape) for shape in shapes[name]],
         }
-        for name in motion.names
+        for number, name in enumerate(motion.names)
         if shapes.get(name)
-    ]
-    return {"deletions": [], "entities": entities}
+    }
+
+
+def _update(
+    time: float, shown: Sequence[dict[str, Any]], gone: Sequence[str] = ()
+) -> dict[str, Any]:
+    at = _moment(time)
+    return {
+        "deletions": [{"timestamp": at, "type": MATCHING_ID, "id": name} for name in gone],
+        "entities": [{"timestamp": at, **entity} for entity in shown],
+    }
 
 
 def _triangles(shape: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from cardan.service.sessions.history import History, check_step
 from cardan.service.sessions.log import QUERIES, UNANNOUNCED, CommandLog, LoggedCommand
 from cardan.service.sessions.messages import Command, Message, Result
 from cardan.service.sessions.metering import SessionMeter
-from cardan.service.sessions.plan import Pending, Policy, Progress
+from cardan.service.sessions.plan import Pending, Policy, Progress, blame
 from cardan.service.sessions.session_spans import SessionSpans
 from cardan.service.sessions.snapshots import Snapshot, Snapshots
 from cardan.service.sessions.states import Phase
@@ -146,7 +146,8 @@ class LiveSession:
     async def start(self) -> None:
         """Start the worker and wait until the scene is built. Raises ServiceError."""
         self._handle(states.StartRequested())
-        await self._left(Phase.STARTING)
+        while self.phase is Phase.STARTING:
+            await self._phase_changed.wait()
         states.check_started(self._machine)
 
     async def open(self) -> None:
@@ -277,9 +278,10 @@ class LiveSession:
     def on_lost(self, reason: str) -> None:
         """The worker is gone."""
         log.warning("session %s: worker lost: %s", self.id, reason)
+        blamed = blame(self._pending.values(), told=self._worker_ready)
         self._worker_ready = False
         self._spans.lost()
-        self._handle(states.WorkerDied(reason, self.progress.step))
+        self._handle(states.WorkerDied(reason, self.progress.step, blamed))
 
     def on_stable(self) -> None:
         """The worker has run for a while."""
@@ -361,13 +363,13 @@ class LiveSession:
 
     def _perform(self, effect: states.Effect) -> None:
         match effect:
-            case states.SpawnWorker(resume):
+            case states.SpawnWorker(resume, fatal):
                 self._spans.begin(resume)
                 newest = self.history.newest
                 told = (newest.header.epoch, newest.step) if newest is not None else self._seen
                 channels = self.fanout.channels
                 start = self._policy.start(self.folder, self.about, self._seen, channels, told)
-                self._supervisor.spawn(start)
+                self._supervisor.spawn(replace(start, fatal=fatal))
                 self._hand.let_go()
             case states.StopWorker():
                 self._spans.lost()
@@ -394,7 +396,3 @@ class LiveSession:
         moment = {"step": self.progress.step, "time": self.progress.time}
         extra = {"speed": self.progress.speed} if kind == "state" else {}
         self.fanout.announce(kind, self.epoch, self._sequence, {**moment, **extra, **data})
-
-    async def _left(self, phase: Phase) -> None:
-        while self.phase is phase:
-            await self._phase_changed.wait()

@@ -31,7 +31,8 @@ class Start:
 
     A worker goes on from the latest key frame of the folder to the step that viewers have seen:
     `seen` is an epoch and a step of it. `channels` is what viewers ask for; events up to `told`,
-    the epoch and step of the last frame, have been sent.
+    the epoch and step of the last frame, have been sent. `fatal` is the number of a command that
+    workers were lost with: it is refused, and not done again; 0: there is none.
     """
 
     folder: str
@@ -42,6 +43,7 @@ class Start:
     heartbeat_seconds: float
     snapshot_seconds: float
     history_bytes: int
+    fatal: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What a session is created with, how it is kept, and what is known of its worker."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,9 @@ from cardan.service.sessions.metering import Meter
 from cardan.service.sessions.supervisor import Watch
 from cardan.service.streams.viewer import Viewer
 from cardan.service.tracing import Span
+
+# workers that may be lost with one command
+MOST_LOSSES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,8 @@ class Pending:
     span: Span = field(default_factory=Span)
     accepted: bool = False
     taken_at: float | None = None
+    losses: int = 0
+    """Workers that were lost while it was the next to be done."""
 
     def settle(self, result: Result) -> None:
         """Answer it, once, and write what was waited for: all of it, and the worker's part."""
@@ -103,6 +108,18 @@ class Pending:
         """Answer it with an error, where the run is now."""
         step, number = progress.step, self.command.number
         self.settle(Result(number, step, step, progress.time, None, error.problem))
+
+
+def blame(waiting: Iterable[Pending], *, told: bool) -> int:
+    """A worker was lost: the number of the command that may be the cause; 0: there is none.
+
+    `told`: the worker had been told of the commands that wait; who repeats the log has not.
+    """
+    under_way = next((one for one in waiting if not one.accepted), None)
+    if under_way is None or not (told or under_way.losses):
+        return 0
+    under_way.losses += 1
+    return under_way.command.number if under_way.losses >= MOST_LOSSES else 0
 
 
 @dataclass(slots=True)

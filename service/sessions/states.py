@@ -75,10 +75,14 @@ class SceneRefused:
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied:
-    """The worker has ended or has been silent for too long; `step` is the last that was seen."""
+    """The worker has ended or has been silent for too long; `step` is the last that was seen.
+
+    `blamed` is the number of a command that may be the cause; 0: none is.
+    """
 
     reason: str
     step: int = 0
+    blamed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +126,10 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class SpawnWorker:
-    """Start a worker, from the last checkpoint when `resume`."""
+    """Start a worker, from the last checkpoint when `resume`, and without a `fatal` command."""
 
     resume: bool
+    fatal: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +180,8 @@ def decide(session: Session, event: Event) -> Decision:
             return _ready(session)
         case SceneRefused(problem):
             return _refused(session, problem)
-        case WorkerDied(reason, step):
-            return _died(session, reason, step)
+        case WorkerDied():
+            return _died(session, event)
         case WorkerStable():
             return replace(session, restarts=0, lost_at=(-1, -1), lost_there=0), ()
         case PhaseReported(phase, epoch, failure):
@@ -239,11 +244,12 @@ def _refused(session: Session, problem: dict[str, Any]) -> Decision:
     )
 
 
-def _died(session: Session, reason: str, step: int) -> Decision:
+def _died(session: Session, event: WorkerDied) -> Decision:
     if not session.has_worker:
         return session, ()
+    reason = event.reason
     lost = Announce("worker_lost", {"reason": reason, "restarts": session.restarts})
-    at = (session.epoch, step)
+    at = (session.epoch, event.step)
     lost_there = session.lost_there + 1 if at <= session.lost_at else 1
     if session.restarts >= session.max_restarts or lost_there >= MAX_LOST:
         times = session.restarts + 1
@@ -264,9 +270,9 @@ def _died(session: Session, reason: str, step: int) -> Decision:
         phase=phase,
         restarts=session.restarts + 1,
         lost_at=at,
-        lost_there=lost_there,
+        lost_there=0 if event.blamed else lost_there,
     )
-    return recovering, (lost, SpawnWorker(resume=True))
+    return recovering, (lost, SpawnWorker(resume=True, fatal=event.blamed))
 
 
 def _reported(

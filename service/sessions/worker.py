@@ -15,7 +15,7 @@ from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.channel import Channel, ProtocolError
 from cardan.service.processes.limits import WorkerLimits
-from cardan.service.processes.worker import Stop
+from cardan.service.processes.worker import Call, Here, Stop
 from cardan.service.sessions import frames
 from cardan.service.sessions.folder import FolderError, KeyFrame, LogWriter, SessionFolder
 from cardan.service.sessions.key_frames import KeyFrames
@@ -49,11 +49,18 @@ QUESTIONS = frozenset({"state", "summary", "snapshot", *QUERIES})
 RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
 
 
+class AbandonedError(Exception):
+    """A command has left the simulation half changed: a successor goes on from what is kept."""
+
+
 def main(channel: Channel, _limits: WorkerLimits) -> None:
     """Serve one session until a stop command or until the connection closes."""
     start = channel.receive()
     if isinstance(start, Prepare):
         rehearse()
+        start = channel.receive()
+    if isinstance(start, Call):
+        channel.send(Here())
         start = channel.receive()
     if not isinstance(start, Start):
         return
@@ -63,6 +70,8 @@ def main(channel: Channel, _limits: WorkerLimits) -> None:
     except MemoryError:
         # a successor would need as much
         channel.send(Refused(_too_large("The scene")))
+    except AbandonedError as error:
+        log.error("%s", error)
 
 
 def _serve(channel: Channel, start: Start, began: float) -> None:
@@ -135,6 +144,7 @@ class Loop:
         self._keys = KeyFrames(folder, start.history_bytes)
         self._kept: tuple[int, int, int] | None = None
         self._repeated: LoggedCommand | None = None
+        self._fatal = start.fatal
         now = time.monotonic()
         self._next_frame = now
         self._next_heartbeat = now
@@ -151,6 +161,9 @@ class Loop:
         """
         run, seen = self._run, start.seen
         run.watch_events("events" in self._channels)
+        if len(entries) > inside and entries[-1].number == start.fatal:
+            self._log.withdraw()
+            del entries[-1]
         for place, entry in enumerate(entries):
             if entry.epoch == run.epoch and self._repeats(entry, inside=place < inside):
                 self._repeated = entry
@@ -178,6 +191,8 @@ class Loop:
             # a predecessor wrote it down, and died before it could withdraw it
             self._log.withdraw()
             return False
+        except MemoryError as error:
+            raise AbandonedError(f"{entry.op} of the log needs too much memory") from error
         return True
 
     def serve(self) -> None:
@@ -236,9 +251,10 @@ class Loop:
             value, data = self._apply(command)
         except ServiceError as refusal:
             problem = refusal.problem
-        except MemoryError:
+        except MemoryError as error:
             if command.op not in QUESTIONS:
-                raise
+                self._accepted(command, before, None, _too_large("The command"), b"")
+                raise AbandonedError(f"{command.op} needs too much memory") from error
             problem = _too_large("The answer")
         if command.op in RESTARTING_CLOCK:
             run.start_clock(time.monotonic())
@@ -259,12 +275,15 @@ class Loop:
 
     def _apply(self, command: Command) -> tuple[dict[str, Any] | None, bytes]:
         """Write a command down, then do it. Raises ServiceError, and nothing was written."""
+        if command.number == self._fatal:
+            detail = f"The workers that did {command.op} were lost; the session goes on without it."
+            raise ServiceError(ErrorCode.WORKER_LOST, detail)
         logged = command.op not in QUESTIONS and command.op not in REWINDS
         if logged:
             self._write_down(command)
         try:
             return self._run.apply(command.number, command.op, command.arguments, command.body)
-        except ServiceError:
+        except (ServiceError, MemoryError):
             if logged:
                 self._log.withdraw()
             raise

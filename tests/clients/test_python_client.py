@@ -1,6 +1,7 @@
 """The Python client against a real server."""
 
 import asyncio
+import json
 import threading
 from concurrent.futures import as_completed
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -16,7 +17,7 @@ from cardan_client.frames import CONTACTS, ENERGY, EVENTS, JOINTS, SOLVER, decod
 import cardan
 from cardan.schemas import frame as theirs
 from cardan.schemas.quantised import quantise
-from tests.service.real_server import DROP, long_scene
+from tests.service.real_server import DROP, Server, long_scene
 
 pytestmark = pytest.mark.e2e
 
@@ -47,6 +48,8 @@ def test_a_run_has_the_arrays_that_the_engine_computes(client):
     middle = client.trajectory(result.id, from_=0.05, to=0.1, bodies=["ball 1", "floor"])
     assert middle.bodies == ("floor", "ball 1")
     assert middle.times.min() >= 0.05
+    with pytest.raises(ValueError, match="no recorded time lies between"):
+        client.trajectory(result, from_=5.0)
     named = {**DROP, "bodies": [*DROP["bodies"][:-1], {**DROP["bodies"][-1], "name": 'a, "b"'}]}
     other = client.run(named)
     assert client.trajectory(other, bodies=['a, "b"']).bodies == ('a, "b"',)
@@ -87,6 +90,14 @@ def test_a_service_that_is_not_there_is_named():
     with pytest.raises(httpx.ConnectError) as caught:
         Client("http://127.0.0.1:9").examples()
     assert "http://127.0.0.1:9" in "".join(caught.value.__notes__)
+
+
+def test_a_client_that_is_closed_says_so(server):
+    client = Client(server.url)
+    client.close()
+    client.close()
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        client.examples()
 
 
 def test_a_study_finds_the_lightest_ball(client):
@@ -223,6 +234,37 @@ def test_frames_stream_to_a_coroutine(server):
     assert np.ptp(energies) <= 1e-3 * abs(energies[0])
 
 
+def test_frames_that_are_refused_are_problems(server):
+    async def watch(**how):
+        async with AsyncClient(server.url) as client, await client.session("pile") as session:
+            async with asyncio.timeout(30.0):
+                return await anext(session.frames(**how))
+
+    with pytest.raises(Problem, match="There is no channel 'pose'; there are contacts") as caught:
+        asyncio.run(watch(channels=["poses", "pose"]))
+    assert (caught.value.status, caught.value.code) == (422, "unknown_channel")
+    with pytest.raises(Problem, match="/channels/poses/hz") as caught:
+        asyncio.run(watch(hz=0.0))
+    assert caught.value.code == "message_invalid"
+
+
+def test_frames_end_with_the_session(server):
+    """Also when it ends between a frame and its acknowledgement."""
+
+    async def watch():
+        async with AsyncClient(server.url) as client:
+            session = await client.session("double-pendulum")
+            await session.resume()
+            seen = 0
+            async for _ in session.frames():
+                seen += 1
+                if seen == 3:
+                    await session.close()
+            return seen
+
+    assert asyncio.run(watch()) >= 3
+
+
 def test_frames_are_read_as_the_service_writes_them():
     header = theirs.FrameHeader(7, 0.5, 2, 9, dropped=3)
     poses = np.arange(14.0).reshape(2, 7)
@@ -334,6 +376,33 @@ def test_a_lost_answer_creates_nothing_twice(server):
         proxy.server_close()
 
 
+def test_what_would_be_the_same_again_is_asked_once(tmp_path):
+    """An equilibrium that takes longer than an answer may."""
+    hang = {"mass": 0.1, "inertia": [1e-4, 1e-4, 1e-4]}
+    links = [{"name": f"b{k}", "position": [0.1 * k, 0, 0], **hang} for k in range(300)]
+    balls = [
+        {"name": f"j{k}", "type": "ball", "child": f"b{k}", "anchor": [0.1 * k, 0, 0.05]}
+        | {"parent": f"b{k - 1}" if k else "world"}
+        for k in range(300)
+    ]
+    asked = []
+
+    async def note(answer):
+        asked.append(answer.status_code)
+
+    running = Server(tmp_path, {"CARDAN_ANSWER_S": "1"}).start()
+    try:
+        with (
+            Client(running.url, event_hooks={"response": [note]}) as client,
+            pytest.raises(Problem) as caught,
+        ):
+            client.statics({"version": 1, "bodies": links, "joints": balls})
+    finally:
+        running.stop()
+    assert caught.value.code == "compute_timed_out"
+    assert asked == [504]
+
+
 def test_commands_are_sent_once():
     assert may_repeat("POST", "/v1/simulations")
     assert may_repeat("POST", "/v1/scenes")
@@ -342,3 +411,45 @@ def test_commands_are_sent_once():
     assert not may_repeat("POST", "/v1/sessions/ses_1/commands")
     assert not may_repeat("PATCH", "/v1/scenes/scene_1")
     assert not may_repeat("DELETE", "/v1/sessions/ses_1")
+
+
+def test_mechanics_are_those_of_the_engine(client):
+    rise = {"/simulation/duration": 1.0}
+    scene = cardan.load_scene(
+        cardan.apply_overrides(json.loads(cardan.example_text("robot-arm")), rise)
+    )
+    tilt = {"acceleration": np.array([1.0, 0.0, 0.0])}
+    still, expected = client.statics("robot-arm", rise, load=tilt), cardan.statics(scene, load=tilt)
+    assert (still.status, still.reason) == ("equilibrium", "")
+    assert still.bodies == tuple(body.name for body in scene.bodies)
+    assert np.array_equal(still.poses, expected.poses)
+    assert set(still.coordinates) == {"waist", "shoulder", "elbow", "wrist"}
+    assert still.document["margin"] == vars(expected.margin)
+
+    hanging = {"shoulder": np.pi / 2}
+    model = client.linearize("double-pendulum", q=hanging, shapes=False)
+    pendulum = cardan.load_scene(cardan.example_text("double-pendulum"))
+    linear = cardan.linearize(pendulum, hanging)
+    for name in ("A", "B", "C", "D", "x0", "u0", "y0", "f0", "mass"):
+        assert np.array_equal(getattr(model, name), getattr(linear, name)), name
+    assert (model.coordinates, model.inputs) == (("shoulder", "elbow"), ())
+    assert (model.B.shape, model.D.shape) == ((4, 0), (2, 0))
+    assert model.eigenvalues.tolist() == [mode.eigenvalue for mode in linear.modes]
+    assert model.frequencies.tolist() == [mode.frequency for mode in linear.modes]
+    nothing = client.linearize("double-pendulum", inputs=[], outputs=[])
+    assert (nothing.C.shape, nothing.D.shape) == ((0, 4), (0, 0))
+
+    target = {"body": "hand", "position": np.array([0.5, 0.2, 0.7])}
+    pose, reached = (
+        client.inverse_kinematics("robot-arm", [target], rise, q={"elbow": 0.1}),
+        cardan.inverse_kinematics(scene, [target], q={"elbow": 0.1}),
+    )
+    assert pose.found is reached.found is True
+    assert {name: q.tolist() for name, q in pose.coordinates.items()} == reached.coordinates
+    assert pose.errors.shape == (1, 2)
+    assert pose.errors.max() < 1e-8
+    with pytest.raises(Problem, match="/targets/0/body") as caught:
+        client.inverse_kinematics("robot-arm", [{**target, "body": "hind"}])
+    assert caught.value.errors[0]["hint"] == "Did you mean 'hand'?"
+    with pytest.raises(TypeError, match="object cannot be sent"):
+        client.statics({"bodies": [object()]})

@@ -16,10 +16,12 @@ from types import FrameType
 import httpx
 import psutil
 import pytest
+from fastapi import FastAPI
 
 from cardan.engine import Simulation
 from cardan.schemas import load_scene
 from cardan.schemas.examples import example_document
+from cardan.service.api import problems, trajectories
 from cardan.service.api.health import healthz
 from cardan.service.api.problems import ProblemError
 from cardan.service.compute.messages import CheckOrder
@@ -319,3 +321,40 @@ def run_here(services):
     row = wait_for(lambda: (now := services.catalog.run(run_id))["state"] in TERMINAL and now, 120)
     assert row["losses"] == 0
     return row["state"]
+
+
+def test_a_recording_that_makes_room_while_its_download_waits_is_made_again(services, monkeypatch):
+    run_id = services.admission.simulation(SceneText("drop", json.dumps(DROP)), NewRun({}, 100))
+    services.queue.wake.set()
+    row = wait_for(lambda: (now := services.catalog.run(run_id))["state"] in TERMINAL and now, 120)
+    app = FastAPI()
+    problems.install(app)
+    app.include_router(trajectories.router, prefix="/v1")
+    app.state.services = services
+    at_once = services.downloads.opened
+
+    def late(*asked):
+        """As retention does, between the row that was read and its files."""
+        monkeypatch.undo()
+        services.queue.forget_result(run_id, row["result"])
+        services.discard_result(row["result"])
+        return at_once(*asked)
+
+    async def play() -> None:
+        transport = httpx.ASGITransport(app)
+        where = f"/v1/simulations/{run_id}/trajectory"
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            before = await client.get(where, params={"format": "csv"})
+            monkeypatch.setattr(services.downloads, "opened", late)
+            answer = await client.get(where, params={"format": "csv", "stride": 2})
+            assert answer.status_code == 200, answer.text
+            after = await client.get(where, params={"format": "csv"})
+            assert after.content == before.content
+            # what somebody else has removed is not made again
+            now = services.catalog.run(run_id)
+            assert now["result"] != row["result"]
+            services.discard_result(now["result"])
+            gone = await client.get(where, params={"format": "csv"})
+            assert (gone.status_code, gone.json()["code"]) == (410, "result_gone")
+
+    asyncio.run(play())

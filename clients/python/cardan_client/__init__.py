@@ -5,6 +5,7 @@ from cardan_client.client import Client, Session, StoredScene
 from cardan_client.errors import PackageMissing, Problem, RunFailed
 from cardan_client.frames import Frame
 from cardan_client.live import AsyncSession
+from cardan_client.mechanics import Equilibrium, LinearModel, Posture
 from cardan_client.results import Result, State, Trajectory
 from cardan_client.scenes import AsyncStoredScene
 from cardan_client.view import View
@@ -14,8 +15,11 @@ __all__ = [
     "AsyncSession",
     "AsyncStoredScene",
     "Client",
+    "Equilibrium",
     "Frame",
+    "LinearModel",
     "PackageMissing",
+    "Posture",
     "Problem",
     "Result",
     "RunFailed",

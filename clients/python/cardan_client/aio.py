@@ -11,6 +11,14 @@ import httpx
 
 from cardan_client.errors import RunFailed, problem_of
 from cardan_client.live import AsyncSession
+from cardan_client.mechanics import (
+    Equilibrium,
+    LinearModel,
+    Posture,
+    read_equilibrium,
+    read_linear_model,
+    read_posture,
+)
 from cardan_client.results import Result, Trajectory, read_trajectory
 from cardan_client.scenes import AsyncStoredScene
 from cardan_client.view import View
@@ -83,8 +91,7 @@ class AsyncClient:
 
     async def submit(self, scene: Scene, overrides: Overrides | None = None, **options: Any) -> str:
         """Queue a run; return its id. `options`: name, timeout_s. Raises Problem."""
-        body = {"scene": scene, "overrides": dict(overrides or {}), **options}
-        return str((await self.post("/v1/simulations", body))["id"])
+        return str((await self.post("/v1/simulations", _about(scene, overrides, options)))["id"])
 
     async def run(self, scene: Scene, overrides: Overrides | None = None, **options: Any) -> Result:
         """Simulate a scene to its end. Raises Problem or RunFailed."""
@@ -136,7 +143,7 @@ class AsyncClient:
         """
         body: dict[str, Any] = {"scene": scene, **options}
         if isinstance(variations, Mapping):
-            body["variations"] = {name: _plain(values) for name, values in variations.items()}
+            body["variations"] = dict(variations)
         else:
             body |= {"mode": "list", "runs": [dict(run) for run in variations]}
         info = await self.post("/v1/batches", body)
@@ -168,8 +175,45 @@ class AsyncClient:
         self, scene: Scene, overrides: Overrides | None = None, **options: Any
     ) -> AsyncSession:
         """Start a live run. `options`: name, paused, speed. Raises Problem."""
-        body = {"scene": scene, "overrides": dict(overrides or {}), **options}
-        return AsyncSession(self, await self.post("/v1/sessions", body))
+        return AsyncSession(
+            self, await self.post("/v1/sessions", _about(scene, overrides, options))
+        )
+
+    async def statics(
+        self, scene: Scene, overrides: Overrides | None = None, **options: Any
+    ) -> Equilibrium:
+        """Find an equilibrium of a scene with its reactions, and what load it carries.
+
+        `options`: search (whether to look for one where the start is none), load: {"acceleration":
+        [x, y, z]} or {"forces": [...]}. Raises Problem.
+        """
+        return read_equilibrium(await self._ask_about("/v1/statics", scene, overrides, options))
+
+    async def linearize(
+        self, scene: Scene, overrides: Overrides | None = None, **options: Any
+    ) -> LinearModel:
+        """Compute the linear model of a scene about a state, with its modes.
+
+        `options`: q, qd (by names of joints), inputs, outputs, shapes. Raises Problem.
+        """
+        found = await self._ask_about("/v1/linearization", scene, overrides, options)
+        return read_linear_model(found)
+
+    async def inverse_kinematics(
+        self,
+        scene: Scene,
+        targets: Sequence[Mapping[str, Any]],
+        overrides: Overrides | None = None,
+        **options: Any,
+    ) -> Posture:
+        """Find joint coordinates that bring bodies to targets, within limits.
+
+        targets: `body` and `position`, `orientation` or both, and a `point` of the body. `options`:
+        q (where to begin), tolerance, starts. Raises Problem.
+        """
+        asked = {"targets": list(targets), **options}
+        found = await self._ask_about("/v1/inverse-kinematics", scene, overrides, asked)
+        return read_posture(found)
 
     async def get(self, path: str, *, wait: int = 0, **params: Any) -> Any:
         """GET a document."""
@@ -178,7 +222,7 @@ class AsyncClient:
 
     async def post(self, path: str, body: Any = None) -> Any:
         """POST a document; sent again with the same key when the answer is lost."""
-        content = b"" if body is None else json.dumps(body).encode()
+        content = b"" if body is None else json.dumps(body, default=_listed).encode()
         headers = {"Idempotency-Key": str(uuid.uuid4())}
         if content:
             headers["Content-Type"] = "application/json"
@@ -194,7 +238,7 @@ class AsyncClient:
     ) -> dict[str, Any]:
         """Change what still has an ETag; sent once: the same again would be refused."""
         headers = {"Content-Type": media_type, "If-Match": etag}
-        content = json.dumps(body).encode()
+        content = json.dumps(body, default=_listed).encode()
         answer = await self.ask(method, path, content=content, headers=headers)
         found: dict[str, Any] = answer.json()
         return found
@@ -217,12 +261,20 @@ class AsyncClient:
             else:
                 if answer.is_success:
                     return answer
-                if last or answer.status_code not in AGAIN:
-                    raise problem_of(answer)
+                problem = problem_of(answer)
+                if last or answer.status_code not in AGAIN or not problem.retryable:
+                    raise problem
                 pause = max(pause, _retry_after(answer))
             await asyncio.sleep(min(pause, MOST_PAUSE_SECONDS))
             pause *= 2.0
         raise AssertionError("the last attempt returns or raises")
+
+    async def _ask_about(
+        self, path: str, scene: Scene, overrides: Overrides | None, options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Ask about a scene; nothing is stored."""
+        found: dict[str, Any] = await self.post(path, _about(scene, overrides, options))
+        return found
 
     async def _items(self, path: str) -> AsyncIterator[dict[str, Any]]:
         """Yield the items of a list, from all its pages."""
@@ -323,6 +375,10 @@ def may_repeat(method: str, path: str) -> bool:
     return method == "GET" or (method == "POST" and (creates or asks))
 
 
+def _about(scene: Scene, overrides: Overrides | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"scene": scene, "overrides": dict(overrides or {}), **options}
+
+
 def _query(part: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a part: `from_` stands for `from`, a list for names between commas."""
     return {
@@ -343,6 +399,8 @@ def _retry_after(answer: httpx.Response) -> float:
     return float(text) if text.isdecimal() else 0.0
 
 
-def _plain(values: Any) -> Any:
-    """Arrays as lists; distributions as they are."""
-    return values.tolist() if hasattr(values, "tolist") else values
+def _listed(values: Any) -> Any:
+    """Arrays and numbers of NumPy as JSON has them. Raises TypeError."""
+    if hasattr(values, "tolist"):
+        return values.tolist()
+    raise TypeError(f"{type(values).__name__} cannot be sent")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from cardan_client.aio import AsyncBatch, AsyncClient, AsyncStudy, Overrides, Scene
 from cardan_client.live import AsyncSession
+from cardan_client.mechanics import Equilibrium, LinearModel, Posture
 from cardan_client.results import Result, State, Trajectory
 from cardan_client.scenes import AsyncStoredScene
 from cardan_client.view import View
@@ -45,6 +46,8 @@ class Client:
 
     def close(self) -> None:
         """Close the connections and end the thread; futures that wait are cancelled."""
+        if self._loop.is_closed():
+            return
         self._do(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -118,6 +121,37 @@ class Client:
         """
         return Study(self, self._do(self._aio.study(scene, variables, objective, **options)))
 
+    def statics(
+        self, scene: Scene, overrides: Overrides | None = None, **options: Any
+    ) -> Equilibrium:
+        """Find an equilibrium of a scene with its reactions, and what load it carries.
+
+        `options` are those of `AsyncClient.statics`. Raises Problem.
+        """
+        return self._do(self._aio.statics(scene, overrides, **options))
+
+    def linearize(
+        self, scene: Scene, overrides: Overrides | None = None, **options: Any
+    ) -> LinearModel:
+        """Compute the linear model of a scene about a state, with its modes.
+
+        `options` are those of `AsyncClient.linearize`. Raises Problem.
+        """
+        return self._do(self._aio.linearize(scene, overrides, **options))
+
+    def inverse_kinematics(
+        self,
+        scene: Scene,
+        targets: Sequence[Mapping[str, Any]],
+        overrides: Overrides | None = None,
+        **options: Any,
+    ) -> Posture:
+        """Find joint coordinates that bring bodies to targets, within limits.
+
+        Arguments are those of `AsyncClient.inverse_kinematics`. Raises Problem.
+        """
+        return self._do(self._aio.inverse_kinematics(scene, targets, overrides, **options))
+
     def session(
         self, scene: Scene, overrides: Overrides | None = None, **options: Any
     ) -> "Session":
@@ -125,6 +159,9 @@ class Client:
         return Session(self, self._do(self._aio.session(scene, overrides, **options)))
 
     def _start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("the client is closed")
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:

@@ -59,9 +59,16 @@ class PackageMissing(ImportError):  # noqa: N818 - a remedy, not a fault of the 
 
 
 def problem_of(answer: httpx.Response) -> Problem:
-    """Return the problem of an answer that is not a success."""
+    """Return the problem of an answer that is not a success; that of a proxy may pass."""
     try:
         body = answer.json()
     except ValueError:
-        body = {"detail": answer.text[:200]}
+        body = {"detail": answer.text[:200], "retryable": True}
     return Problem(answer.status_code, body if isinstance(body, dict) else {})
+
+
+def check_message(message: dict[str, Any]) -> None:
+    """Raise the problem of a message of the stream that is an error."""
+    if message.get("op") == "error":
+        problem: dict[str, Any] = message["problem"]
+        raise Problem(int(problem.get("status", 422)), problem)

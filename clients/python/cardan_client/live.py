@@ -1,13 +1,16 @@
 """A live session: commands over HTTP, frames over a WebSocket."""
 
+import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
+from cardan_client.errors import check_message
 from cardan_client.frames import Frame, decode
 from cardan_client.results import State, read_state
 
@@ -94,6 +97,9 @@ class AsyncSession:
 
         quantised: poses in 12 bytes per body instead of 28. Positions are then wrong by 1/131070
         of the box around all bodies and at most 0.5 mm along each axis, rotations by 1.5e-4 rad.
+
+        They end with the session. Raises Problem for what the service refuses, such as a channel
+        that does not exist, and `websockets.ConnectionClosedError` when the connection is lost.
         """
         ticket = await self._client.post(f"{self.url}/stream-tickets")
         address = self._client.socket_url + ticket["url"]
@@ -109,9 +115,13 @@ class AsyncSession:
                 wanted["poses"]["encoding"] = "quantised"
             await socket.send(json.dumps({"op": "subscribe", "channels": wanted}))
             async for message in socket:
-                if isinstance(message, bytes):
-                    frame = decode(message)
-                    yield frame
+                if isinstance(message, str):
+                    check_message(json.loads(message))
+                    continue
+                frame = decode(message)
+                yield frame
+                # whether a connection that ended meanwhile ended in order is told by the loop
+                with contextlib.suppress(ConnectionClosed):
                     await socket.send(json.dumps({"op": "ack", "sequence": frame.sequence}))
 
     async def close(self) -> None:

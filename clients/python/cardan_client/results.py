@@ -118,7 +118,7 @@ class Result:
 
 
 def read_trajectory(data: bytes) -> Trajectory:
-    """Read a recording in NPZ. Raises ValueError for one without poses."""
+    """Read a recording in NPZ. Raises ValueError for one without poses, or without a moment."""
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         metadata = json.loads(str(archive["metadata"]))
         read: dict[str, dict[str, NDArray[Any]]] = {}
@@ -129,6 +129,8 @@ def read_trajectory(data: bytes) -> Trajectory:
     bodies = read.get("bodies", {})
     if "px" not in bodies:
         raise ValueError("the recording has no poses; record the channel `pose`")
+    if not len(bodies["step"]):
+        raise ValueError("no recorded time lies between `from_` and `to`")
     # rows are ordered by frame, and within a frame by body
     steps, first = np.unique(bodies["step"], return_index=True)
     names = tuple(str(name) for name in bodies["body"][: len(bodies["step"]) // len(steps)])

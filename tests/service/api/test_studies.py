@@ -296,6 +296,9 @@ def test_faults_of_a_study_name_their_place(client):
 def test_a_metric_that_no_run_has_is_told(client):
     wrong = TUNE | {"objective": {"type": "metric", "metric": "energy.no_such"}}
     assert post(client, wrong, 422)["errors"][0]["pointer"] == "/objective/metric"
+    for metric in ("state_hash", "energy", "verdict.status", "warnings", "timing.phases"):
+        fault = post(client, TUNE | {"objective": {"type": "metric", "metric": metric}}, 422)
+        assert fault["errors"][0]["message"] == "It is no number.", metric
     study = TUNE | {"objective": {"type": "metric", "metric": "accuracy.position_error"}}
     info = end_of(client, post(client, study | {"max_evaluations": 4}))
     assert (info["status"], info["error"]["code"], info["best"]) == ("failed", "no_value", None)

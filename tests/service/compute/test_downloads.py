@@ -11,7 +11,7 @@ from cardan.service.compute.downloads import Downloads
 from cardan.service.compute.pool import ComputePool
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.recordings.columns import POSE
-from cardan.service.recordings.folder import write_folder
+from cardan.service.recordings.folder import remove_folder, write_folder
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.recordings.slices import Slice
 from cardan.service.recordings.tables import from_columns, recording_metadata
@@ -77,3 +77,34 @@ def test_a_recording_that_goes_while_it_is_asked_for_is_gone(downloads, result, 
     with pytest.raises(ServiceError) as caught:
         downloads.opened(result, FORMATS["parquet"], "bodies", Slice())
     assert caught.value.code is ErrorCode.RESULT_GONE
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "npz"])
+def test_a_recording_that_goes_before_it_is_encoded_is_gone(tmp_path, result, form):
+    """It was a file without tables, for whoever waited until a process was free."""
+
+    class Late(Pool):
+        def wait_for_answer(self, order, *, within_s=None):
+            remove_folder(result)
+            return super().wait_for_answer(order)
+
+    downloads = Downloads(tmp_path / "downloads", Late(), 100_000, 1)
+    with pytest.raises(ServiceError) as caught:
+        downloads.opened(result, FORMATS[form], "bodies", Slice(stride=2))
+    assert caught.value.code is ErrorCode.RESULT_GONE
+    assert not list((tmp_path / "downloads").iterdir())
+
+
+def test_a_recording_is_removed_at_once(result, monkeypatch):
+    """Who reads it finds all of it, or nothing."""
+    rmtree = shutil.rmtree
+    found = []
+
+    def watched(path, **options):
+        found.append(result.exists())
+        rmtree(path, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", watched)
+    remove_folder(result)
+    assert found == [True, False, False]
+    assert not list(result.parent.iterdir())

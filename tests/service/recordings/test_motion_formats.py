@@ -365,6 +365,34 @@ def test_absent_bodies_are_hidden_and_do_not_fly_to_where_they_appear():
         assert shown == ([] if present[:, number].all() else present[:, number].tolist())
 
 
+def test_foxglove_is_told_which_bodies_come_and_go():
+    recording, data = file_of(COMING, "mcap")
+    present = recording.tables()["bodies"]["present"].reshape(-1, 3).astype(bool)
+    times = [round(1e9 * time) for time in recording.times()]
+    messages: dict[str, list[tuple[int, Any]]] = {}
+    for schema, channel, message in make_reader(io.BytesIO(data)).iter_messages():
+        if channel.topic.startswith("/scene"):
+            assert schema is not None
+            update = json.loads(message.data)
+            jsonschema.validate(update, json.loads(schema.data))
+            messages.setdefault(channel.topic, []).append((message.log_time, update))
+    ((_, lasting),) = messages.pop("/scene")
+    assert [entity["id"] for entity in lasting["entities"]] == [recording.body_names[0]]
+    for body in (1, 2):
+        name = recording.body_names[body]
+        told = messages.pop(f"/scene/{name}")
+        # what Foxglove shows: all messages up to a moment, or the last one alone after a jump
+        for at, here in zip(times, present[:, body], strict=True):
+            so_far = [update for when, update in told if when <= at]
+            shown: set[str] = set()
+            for update in so_far:
+                shown -= {deletion["id"] for deletion in update["deletions"]}
+                shown |= {entity["id"] for entity in update["entities"]}
+            alone = {entity["id"] for update in so_far[-1:] for entity in update["entities"]}
+            assert shown == alone == ({name} if here else set())
+    assert not messages
+
+
 def test_absent_bodies_have_no_pose_in_a_web_page():
     recording, data = file_of(COMING, "html")
     present = recording.tables()["bodies"]["present"].reshape(-1, 3).astype(bool)

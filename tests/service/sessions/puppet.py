@@ -69,6 +69,10 @@ class Puppet:
         while not self.channels:
             await asyncio.sleep(0.001)
         await self.hear(Start)
+        self.ready(phase)
+
+    def ready(self, phase: str = "paused") -> None:
+        """Say that the scene is built."""
         self.say(Ready(["box"], [], 0.001, 1000, 0.1), Status(phase, 0, 0, 0, 0.0, 1.0, None))
 
     async def answer(self, op: str, problem: dict[str, Any] | None = None) -> None:

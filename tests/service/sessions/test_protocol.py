@@ -295,3 +295,16 @@ def test_a_flood_of_messages_leaves_the_event_loop_to_others(
         viewer.do("live")
     assert len(seen) == messages
     assert max(Counter(seen).values()) <= 2
+
+
+def test_what_is_wrong_with_the_text_of_a_command_is_no_fault_of_a_scene(
+    service: Service, session: str
+):
+    answer = service.http.post(
+        f"/sessions/{session}/commands",
+        content=b'{"op": "pause", "op": "resume"}',
+        headers={"Content-Type": "application/json"},
+    )
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (422, "invalid_request")
+    assert problem["detail"].startswith("The request has 1 fault. /op: The field 'op' stands more")

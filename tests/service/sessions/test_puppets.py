@@ -209,6 +209,51 @@ def test_a_worker_that_takes_nothing_any_more_is_replaced(tmp_path: Path):
     asyncio.run(play())
 
 
+def test_a_command_that_two_workers_die_of_is_the_cause_and_the_third_is_told(tmp_path: Path):
+    """The session goes on, however often somebody tries it again."""
+
+    async def part(session: LiveSession, puppet: Puppet) -> None:
+        for attempt in range(2):
+            first = session.submit("set_state", {"q": {}, "qd": {}})
+            second = session.submit("pause", {})
+            for told in range(3):
+                lives = len(puppet.channels)
+                command = await puppet.hear(Command)
+                assert command.op == "set_state"
+                if told == 2:
+                    break
+                puppet.channels[-1].close()
+                while len(puppet.channels) == lives:
+                    await asyncio.sleep(0.001)
+                start = await puppet.hear(Start)
+                assert start.fatal == (command.number if told == 1 else 0)
+                puppet.ready()
+            puppet.say(Result(command.number, 0, 0, 0.0, None, REFUSED))
+            await puppet.answer("pause")
+            assert (await first).problem == REFUSED
+            assert (await second).problem is None
+            assert session.restarts == 2 * (attempt + 1)
+
+    played(tmp_path, part)
+
+
+def test_a_worker_that_dies_while_it_repeats_a_command_counts_too(tmp_path: Path):
+    async def part(session: LiveSession, puppet: Puppet) -> None:
+        waiting = session.submit("set_state", {"q": {}, "qd": {}})
+        number = (await puppet.hear(Command)).number
+        for fatal in (0, number):
+            lives = len(puppet.channels)
+            puppet.channels[-1].close()
+            while len(puppet.channels) == lives:
+                await asyncio.sleep(0.001)
+            assert (await puppet.hear(Start)).fatal == fatal
+        puppet.ready()
+        await puppet.answer("set_state", REFUSED)
+        assert (await waiting).problem == REFUSED
+
+    played(tmp_path, part)
+
+
 def test_a_session_is_in_use_as_long_as_it_does_what_it_was_told(tmp_path: Path):
     """Ten million steps take longer than a session may be idle, or without its viewers."""
 

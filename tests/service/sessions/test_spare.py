@@ -1,7 +1,8 @@
-"""The spare worker: the next session takes it, and a dead one is no harm."""
+"""The spare worker: the next session takes it, and a dead or a stopped one is no harm."""
 
 import os
 import signal
+import time
 
 import psutil
 
@@ -34,5 +35,18 @@ def test_a_spare_worker_that_died_is_not_used(service: Service):
     wait_until(lambda: not psutil.pid_exists(spare), "the end of the spare worker")
     session = service.create()
     assert service.pid(session) != spare
+    assert service.state(session)["restarts"] == 0
+    service.http.delete(f"/sessions/{session}")
+
+
+def test_a_spare_worker_that_is_stopped_is_not_waited_for(service: Service):
+    spare = spare_pid(service)
+    os.kill(spare, signal.SIGSTOP)
+    began = time.monotonic()
+    session = service.create()
+    # a worker may take a minute to build its scene, but one without a task answers at once
+    assert time.monotonic() - began < 30.0
+    assert service.pid(session) != spare
+    assert not psutil.pid_exists(spare)
     assert service.state(session)["restarts"] == 0
     service.http.delete(f"/sessions/{session}")

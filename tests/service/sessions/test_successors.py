@@ -13,12 +13,14 @@ from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
 from cardan.service.sessions.folder import KeyFrame, LogWriter, SessionFolder
 from cardan.service.sessions.key_frames import KeyFrames
+from cardan.service.sessions.live_run import LiveRun
 from cardan.service.sessions.log import LoggedCommand
 from cardan.service.sessions.messages import (
     Accepted,
     Command,
     Message,
     PlaybackState,
+    Refused,
     Result,
     Start,
     Status,
@@ -41,11 +43,11 @@ def folder(tmp_path: Path) -> SessionFolder:
     return made
 
 
-def lived(folder: SessionFolder, commands: Sequence[Command]) -> list[Message]:
+def lived(folder: SessionFolder, commands: Sequence[Command], fatal: int = 0) -> list[Message]:
     """What a worker says that takes these commands, until it stops or is killed."""
     near, far = socket.socketpair()
     service, worker = Channel(near), Channel(far)
-    start = Start(str(folder.path), PlaybackState(), (0, 0), [], (0, 0), 60.0, 60.0, 2**20)
+    start = Start(str(folder.path), PlaybackState(), (0, 0), [], (0, 0), 60.0, 60.0, 2**20, fatal)
     for message in (start, *commands, Stop()):
         service.send(message)
     try:
@@ -131,3 +133,79 @@ def test_a_command_that_was_written_down_and_would_be_refused_is_withdrawn(folde
     assert answer.problem["code"] == "command_impossible"
     assert ops(folder) == ["apply_impulse"]
     assert speed_of_box(folder) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("op", ["apply_impulse", "reset", "state"])
+def test_a_command_that_workers_were_lost_with_is_refused_and_not_done(
+    folder: SessionFolder, op: str
+):
+    lived(folder, [])
+    log = LogWriter(folder)
+    log.append(LoggedCommand(1, 0, 0, "apply_impulse", IMPULSE, None))
+    if op == "apply_impulse":
+        log.append(LoggedCommand(2, 0, 0, op, IMPULSE, None))
+    given = IMPULSE if op == "apply_impulse" else {}
+    # a worker that is told so may be lost too
+    lived(folder, [], fatal=2)
+    said = lived(folder, [Command(2, op, given), Command(3, "pause", {})], fatal=2)
+    refused, paused = results(said)
+    assert refused.problem is not None
+    assert refused.problem["code"] == "worker_lost"
+    assert op in refused.problem["detail"]
+    assert (paused.number, paused.problem) == (3, None)
+    assert ops(folder) == ["apply_impulse", "pause"]
+    assert speed_of_box(folder) == pytest.approx(1.0)
+
+
+def test_a_command_that_was_done_is_answered_though_workers_were_lost_with_it(
+    folder: SessionFolder,
+):
+    lived(folder, [])
+    LogWriter(folder).append(LoggedCommand(1, 0, 0, "apply_impulse", IMPULSE, None))
+    # it keeps a key frame with the line inside
+    lived(folder, [])
+    (answer,) = results(lived(folder, [Command(1, "apply_impulse", IMPULSE)], fatal=1))
+    assert answer.problem is None
+    assert speed_of_box(folder) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("op", ["apply_impulse", "reset"])
+def test_a_command_that_needs_too_much_memory_is_refused_and_a_successor_goes_on(
+    folder: SessionFolder, monkeypatch: pytest.MonkeyPatch, op: str
+):
+    def apply(*_: Any) -> None:
+        raise MemoryError
+
+    given = IMPULSE if op == "apply_impulse" else {}
+    lived(folder, [Command(1, "apply_impulse", IMPULSE)])
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveRun, "apply", apply)
+        # it has the present state half changed, so it takes no more
+        said = lived(folder, [Command(2, op, given), Command(3, "pause", {})])
+    assert not any(isinstance(message, Refused) for message in said)
+    (refused,) = results(said)
+    assert refused.problem is not None
+    assert (refused.number, refused.problem["code"]) == (2, "too_large")
+    assert "The command" in refused.problem["detail"]
+    (paused,) = results(lived(folder, [Command(3, "pause", {})]))
+    assert paused.problem is None
+    assert ops(folder) == ["apply_impulse", "pause"]
+    assert speed_of_box(folder) == pytest.approx(1.0)
+
+
+def test_a_command_of_the_log_that_needs_too_much_memory_is_no_fault_of_the_scene(
+    folder: SessionFolder, monkeypatch: pytest.MonkeyPatch
+):
+    def replay(*_: Any) -> None:
+        raise MemoryError
+
+    lived(folder, [])
+    LogWriter(folder).append(LoggedCommand(1, 0, 0, "apply_impulse", IMPULSE, None))
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveRun, "replay", replay)
+        said = lived(folder, [Command(1, "apply_impulse", IMPULSE)])
+    assert not any(isinstance(message, Refused | Result) for message in said)
+    # the session counts this loss, and tells the next worker to go on without it
+    (answer,) = results(lived(folder, [Command(1, "apply_impulse", IMPULSE)], fatal=1))
+    assert answer.problem is not None
+    assert ops(folder) == []
