@@ -111,9 +111,9 @@ export class SceneDialog {
       return;
     }
     const scene = JSON.parse(text);
-    this.showChanges(scene);
     const report = await this.judge(text, scene).catch(() => null);
     if (!report || text !== this.text.value) return;
+    this.showChanges(report.valid ? scene : null);
     this.underline(report.errors, report.warnings);
     this.showPreview(scene, report);
   }
@@ -131,7 +131,7 @@ export class SceneDialog {
     this.before.replaceChildren(...(report.preview ? [previewOf(report.preview, scene, report.estimate?.seconds ?? null)] : []));
   }
 
-  /** What running it would change, if it is the shown scene in another form. @param {any} scene */
+  /** What running it would change, if it is the shown scene in another form. @param {any} scene null: it has faults */
   showChanges(scene) {
     this.applyButton.hidden = true;
     const shown = this.current();
@@ -177,32 +177,32 @@ export class SceneDialog {
   addPiece() {
     const piece = PIECES[this.pieces.value];
     this.pieces.value = "";
-    const text = this.sound();
-    if (text !== null) this.change(withPiece(text, piece, text.trim() ? lowest(JSON.parse(text)) : 0));
+    this.edit((text) => withPiece(text, piece, text.trim() ? lowest(JSON.parse(text)) : 0));
   }
 
   /** Holds the base of the robot that is written, or of the one that is shown, or lets it go. */
   turnBase() {
     if (!this.text.value.trim()) this.insert();
-    const text = this.sound();
-    if (text === null) return;
-    const changed = withBase(text || "{}");
-    if ("insert" in changed) this.change(changed);
-    this.faults.replaceChildren(make("li", { class: "said" }, changed.says));
+    this.edit((text) => withBase(text || "{}"));
   }
 
-  /** @returns {string | null} what is written; null: it is no JSON, which is shown */
-  sound() {
+  /** @param {(text: string) => ReturnType<typeof withPiece> | ReturnType<typeof withBase>} changeOf the text, which Undo takes back; if it is no scene, that is shown */
+  edit(changeOf) {
     const text = this.text.value;
     const fault = text.trim() ? jsonFault(text) : null;
-    if (fault) this.showJsonFault(fault);
-    return fault ? null : text;
-  }
-
-  /** @param {{from: number, to: number, insert: string}} change of the text, which Undo takes back */
-  change({ from, to, insert }) {
-    this.text.replace(from, to, insert);
-    this.text.mark(from, from + insert.length);
+    if (fault) return this.showJsonFault(fault);
+    try {
+      const change = changeOf(text);
+      if ("insert" in change) {
+        this.text.replace(change.from, change.to, change.insert);
+        this.text.mark(change.from, change.from + change.insert.length);
+      }
+      if ("says" in change) this.faults.replaceChildren(make("li", { class: "said" }, change.says));
+    } catch (error) {
+      // values that are not of the kind that a scene has there: the service names them
+      if (!(error instanceof TypeError)) throw error;
+      this.judge(text, JSON.parse(text)).then((report) => this.show(report.errors, report.warnings), (problem) => this.showProblem(problem));
+    }
   }
 
   /** @param {File[]} files a scene, or a model with its meshes */
@@ -246,7 +246,7 @@ export class SceneDialog {
     }
     const scene = JSON.parse(this.text.value);
     try {
-      const size = `${scene.bodies?.length ?? 0} bodies`;
+      const size = `${scene?.bodies?.length ?? 0} bodies`;
       const report = await this.progress.through(`Checking ${size}`, this.judge(this.text.value, scene));
       this.showPreview(scene, report);
       this.show(report.errors ?? [], report.warnings ?? []);

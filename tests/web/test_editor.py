@@ -203,3 +203,34 @@ def test_a_scene_is_changed_and_changes_are_undone(page: Any, shown: Shown) -> N
     dialog.get_by_role("button", name="Check and run").click()
     api.expect(dialog).to_be_hidden()
     shown.wait("cardan.pose('box') && cardan.shown().time > 0")
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("null", "/ "),
+        ('{"version": 1, "bodies": 5}', "/bodies"),
+        ('{"version": 1, "bodies": [null]}', "/bodies/0"),
+        ('{"version": 1, "bodies": [{"name": "near", "position": 5}], "joints": 5}', "/joints"),
+    ],
+)
+def test_what_is_no_scene_is_told_whatever_is_done_with_it(
+    page: Any, shown: Shown, text: str, place: str
+) -> None:
+    """Values of another kind than a scene has there: an error in the console was all."""
+    playwright_api = pytest.importorskip("playwright.sync_api")
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    page.get_by_role("button", name="Open scene").click()
+    page.locator("#scene-text").fill(text)
+    faults = page.locator("#scene-faults")
+    for act in (
+        lambda: page.get_by_label("Add to the scene").select_option("Box"),
+        lambda: page.get_by_role("button", name="Fix the base").click(),
+        lambda: page.get_by_role("button", name="Check and run").click(),
+    ):
+        faults.evaluate("(list) => list.replaceChildren()")
+        act()
+        playwright_api.expect(faults).to_contain_text(place)
+        assert page.evaluate("cardan.editor()")["text"] == text
