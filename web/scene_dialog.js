@@ -8,7 +8,7 @@
 import { ProblemError, getSceneSchema, importModel, validateScene } from "./api.js";
 import { withBase } from "./base.js";
 import { make } from "./dom.js";
-import { seconds } from "./format.js";
+import { count, seconds } from "./format.js";
 import { noteItem } from "./import_notes.js";
 import { jsonFault } from "./json_fault.js";
 import { locate } from "./locate.js";
@@ -246,7 +246,7 @@ export class SceneDialog {
     }
     const scene = JSON.parse(this.text.value);
     try {
-      const size = `${scene?.bodies?.length ?? 0} bodies`;
+      const size = count(scene?.bodies?.length ?? 0, "body", "bodies");
       const report = await this.progress.through(`Checking ${size}`, this.judge(this.text.value, scene));
       this.showPreview(scene, report);
       this.show(report.errors ?? [], report.warnings ?? []);
