@@ -10,9 +10,9 @@ import { brief, tickLabels } from "./format.js";
 import { Series } from "./series.js";
 import { theme, themeColor } from "./theme.js";
 
-/** Decades shown below the largest value on a logarithmic axis, and the lowest that is: below it ticks have no end. */
+/** Decades shown below the largest value on a logarithmic axis, and the lowest: powers of ten beyond 1e22 are not exact, and ticks that are made of them have no end. */
 const DECADES = 9;
-const LOWEST = -25;
+const LOWEST = -22;
 /** Share of a value within which others are the same but for rounding: ticks that lie closer have no end. */
 const ROUNDING = 1e-12;
 /** Share of the times per step that the axis shows in full; rarer ones are cut, and the largest is named. */
