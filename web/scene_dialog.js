@@ -53,6 +53,7 @@ export class SceneDialog {
     const host = make("div", { class: "scene-text" });
     this.progress = new Progress();
     this.timer = 0;
+    this.chosen = /** @type {File[]} */ ([]); // last
     this.dialog = /** @type {HTMLDialogElement} */ (make("dialog", { id: "scene-dialog", "aria-labelledby": "scene-dialog-title" }, make("form", { method: "dialog" },
       make("h2", { id: "scene-dialog-title" }, "Open a scene"),
       make("p", {}, "Write or paste a scene document, choose a file, or drop one on the page. Ctrl+Space says what can stand at a place. Robots may be URDF or MJCF, with their meshes beside them or in a zip."),
@@ -205,26 +206,23 @@ export class SceneDialog {
     }
   }
 
-  /** @param {File[]} files a scene, or a model with its meshes */
+  /** @param {File[]} files a scene, or a model with its meshes; those that are chosen later take its place */
   async read(files) {
     if (!files.length) return;
-    this.faults.replaceChildren();
-    if (files.length > 1 || files.some((file) => MODEL.test(file.name))) await this.importFiles(files);
-    else this.text.value = await files[0].text();
-  }
-
-  /** @param {File[]} files */
-  async importFiles(files) {
-    this.runButton.disabled = true;
-    this.faults.replaceChildren(make("li", {}, "Importing…"));
+    this.chosen = files;
+    const imports = files.length > 1 || MODEL.test(files[0].name);
+    this.faults.replaceChildren(...(imports ? [make("li", {}, "Importing…")] : []));
+    this.runButton.disabled = imports;
     try {
-      const { scene, report } = await importModel(files, { root: this.free.checked ? "free" : "fixed", ground: this.ground.checked });
-      this.text.value = formatted(scene);
-      this.faults.replaceChildren(...report.notes.map(noteItem));
+      const imported = imports ? await importModel(files, { root: this.free.checked ? "free" : "fixed", ground: this.ground.checked }) : null;
+      const text = imported ? formatted(imported.scene) : await files[0].text();
+      if (this.chosen !== files) return;
+      this.text.value = text;
+      if (imported) this.faults.replaceChildren(...imported.report.notes.map(noteItem));
     } catch (error) {
-      this.showProblem(error);
+      if (this.chosen === files) this.showProblem(error);
     } finally {
-      this.runButton.disabled = false;
+      if (this.chosen === files) this.runButton.disabled = false;
     }
   }
 

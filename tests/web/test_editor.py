@@ -234,3 +234,33 @@ def test_what_is_no_scene_is_told_whatever_is_done_with_it(
         act()
         playwright_api.expect(faults).to_contain_text(place)
         assert page.evaluate("cardan.editor()")["text"] == text
+
+
+@pytest.mark.e2e
+def test_what_is_chosen_last_is_written(page: Any, shown: Shown) -> None:
+    """The answer about a robot comes when a scene was chosen in its place."""
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    page.get_by_role("button", name="Open scene").click()
+    ball = '<body><freejoint/><geom type="sphere" size=".1"/></body>'
+    robot = f"<mujoco><worldbody>{ball}</worldbody></mujoco>"
+    files = page.locator("#scene-file")
+    held: list[Any] = []
+    page.route("**/scenes:import*", lambda route: held.append(route))
+    with page.expect_request("**/scenes:import*"):
+        files.set_input_files({"name": "r.xml", "mimeType": "text/xml", "buffer": robot.encode()})
+    api.expect(page.locator("#scene-faults")).to_contain_text("Importing")
+    text = json.dumps(FLOATING)
+    files.set_input_files(
+        {"name": "s.json", "mimeType": "application/json", "buffer": text.encode()}
+    )
+    api.expect(page.locator("#scene-run")).to_be_enabled()
+    api.expect(page.locator("#scene-faults")).to_be_empty()
+    with page.expect_response("**/scenes:import*") as answered:
+        held[0].continue_()
+    answered.value.finished()
+    # what came late has been read by then
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    assert page.evaluate("cardan.editor()")["text"] == text
+    api.expect(page.locator("#scene-faults")).to_be_empty()
