@@ -34,14 +34,12 @@ export function problemOf(error) {
  * @param {string} method
  * @param {string} path below /v1
  * @param {unknown} [body] sent as JSON; a form as it is
- * @param {string} [accept]
- * @param {Record<string, string>} [more] headers
- * @param {AbortSignal} [signal] gives it up
+ * @param {{headers?: Record<string, string>, signal?: AbortSignal}} [how] the signal gives it up
  * @returns {Promise<Response>}
  */
-export async function request(method, path, body, accept = "application/json", more = {}, signal = undefined) {
+export async function request(method, path, body, { headers: more = {}, signal } = {}) {
   /** @type {Record<string, string>} */
-  const headers = { Accept: accept, ...more };
+  const headers = { Accept: "application/json", ...more };
   const form = body instanceof FormData;
   if (body !== undefined && !form) headers["Content-Type"] = "application/json";
   let response;
@@ -140,7 +138,7 @@ export async function createSession(scene, options) {
 
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<SessionInfo>} */
 export async function getSession(id, signal) {
-  return (await request("GET", `/sessions/${id}`, undefined, "application/json", {}, signal)).json();
+  return (await request("GET", `/sessions/${id}`, undefined, { signal })).json();
 }
 
 /** Whether nobody answered. @param {unknown} error */
@@ -219,12 +217,12 @@ export async function endUnlessViewed(id, viewer) {
  */
 export async function getFrames(id, from, to, stride, channels = []) {
   const path = `/sessions/${id}/frames?from=${from}&stride=${stride}${to === null ? "" : `&to=${to}`}${channels.length ? `&channels=${channels}` : ""}`;
-  return decodeFrames(await (await request("GET", path, undefined, "application/octet-stream")).arrayBuffer());
+  return decodeFrames(await (await request("GET", path, undefined, { headers: { Accept: "application/octet-stream" } })).arrayBuffer());
 }
 
 /** Exactly this step, with contacts: simulated again where it was not kept. @param {string} id @param {number} step @returns {Promise<Frame>} */
 export async function getFrame(id, step) {
-  return decodeFrame(await (await request("GET", `/sessions/${id}/frames/${step}`, undefined, "application/octet-stream")).arrayBuffer());
+  return decodeFrame(await (await request("GET", `/sessions/${id}/frames/${step}`, undefined, { headers: { Accept: "application/octet-stream" } })).arrayBuffer());
 }
 
 /** @param {string} id @param {{step: number, paused: boolean, name?: string}} at @returns {Promise<SessionInfo>} a new session in exactly that state */
@@ -249,7 +247,7 @@ export async function listSimulations() {
 
 /** Waits up to half a minute for its end. @param {{scene: Scene, name: string, overrides: Record<string, unknown>}} asked @returns {Promise<SimulationInfo>} */
 export async function createSimulation(asked) {
-  return (await request("POST", "/simulations", asked, "application/json", { Prefer: "wait=30" })).json();
+  return (await request("POST", "/simulations", asked, { headers: { Prefer: "wait=30" } })).json();
 }
 
 /** @param {string} id @returns {Promise<SimulationInfo>} */
@@ -270,12 +268,12 @@ export async function getSummary(id) {
 /** @param {string} id @param {number} stride every how-many-th recorded frame @returns {Promise<ArrayBuffer>} .npz */
 export async function getTrajectory(id, stride) {
   const path = `/simulations/${id}/trajectory?format=npz${stride > 1 ? `&stride=${stride}` : ""}`;
-  return (await request("GET", path, undefined, "*/*")).arrayBuffer();
+  return (await request("GET", path, undefined, { headers: { Accept: "*/*" } })).arrayBuffer();
 }
 
 /** @param {string} id @returns {Promise<ArrayBuffer>} .glb, an animation */
 export async function getGltf(id) {
-  return (await request("GET", `/simulations/${id}/trajectory?format=gltf`, undefined, "*/*")).arrayBuffer();
+  return (await request("GET", `/simulations/${id}/trajectory?format=gltf`, undefined, { headers: { Accept: "*/*" } })).arrayBuffer();
 }
 
 /** @returns {Promise<BatchInfo[]>} newest first */

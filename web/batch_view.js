@@ -6,7 +6,7 @@
  */
 import { axisOf } from "./axis.js";
 import { make } from "./dom.js";
-import { quantity } from "./format.js";
+import { count, quantity } from "./format.js";
 import { label, node } from "./svg.js";
 
 const SIZE = { width: 460, height: 300, left: 84, bottom: 40, top: 20, right: 14 };
@@ -69,7 +69,7 @@ export class BatchView {
     const px = (/** @type {number} */ v) => left + ax.share(v) * (width - left - right);
     const py = (/** @type {number} */ v) => height - bottom - ay.share(v) * (height - top - bottom);
     const named = (/** @type {string} */ name, /** @type {import("./axis.js").Axis} */ { log }) => `${short(name)}${log ? ", logarithmic" : ""}`;
-    this.plot.setAttribute("aria-label", `${short(y)} over ${short(x)}, ${points.length} runs`);
+    this.plot.setAttribute("aria-label", `${short(y)} over ${short(x)}, ${count(points.length, "run")}`);
     this.plot.replaceChildren(
       node("rect", { x: left, y: top, width: width - left - right, height: height - top - bottom, class: "frame" }),
       ...ax.ticks.map(([tick]) => node("line", { x1: px(tick), x2: px(tick), y1: top, y2: height - bottom, class: "frame" })),

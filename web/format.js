@@ -37,6 +37,11 @@ export function brief(value) {
   return minus(String(+value.toPrecision(3)));
 }
 
+/** So many things, in words. @param {number} n @param {string} one @param {string} [many] */
+export function count(n, one, many = `${one}s`) {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
 /** A length in the unit in which it is read. @param {number} metres */
 export function length(metres) {
   const [unit, size] = metres < 1e-5 ? ["µm", 1e-6] : metres < 1e-2 ? ["mm", 1e-3] : ["m", 1];

@@ -7,7 +7,7 @@
 import { byId, make, setText } from "./dom.js";
 import { brief, quantity, vector } from "./format.js";
 import { massesOf, momentumOf } from "./masses.js";
-import { massOf } from "./shapes.js";
+import { massOf, shapeWords } from "./shapes.js";
 
 /** @typedef {[label: string, value: string, key?: string][]} Facts  key: of the channel that a click plots, see pins.js */
 
@@ -104,7 +104,7 @@ export class Inspector {
     }
     return [
       ["Kind", body.type ?? "dynamic"],
-      ["Shapes", (body.shapes ?? []).map((shape) => shape.type).join(", ") || "none"],
+      ["Shapes", shapeWords(body) || "none"],
       ["Mass", known.mass === null ? "–" : quantity(known.mass, "kg")],
       ["Mass centre in body [m]", vector(known.center.toArray())],
       ["Position [m]", vector(poses.subarray(at, at + 3)), `position:${body.name}`],

@@ -169,13 +169,13 @@ export class Page {
     if (name) this.openScene(name, name);
   }
 
-  /** An example that comes as soon as the service can start it: as it starts, without time. @param {string} example */
-  async showComing(example) {
-    const scene = await api.getExample(example).catch(() => null);
+  /** What comes as soon as it can be shown: as it starts, without time. @param {Promise<import("./types.js").Scene>} coming @param {string} [name] */
+  async showComing(coming, name = "unnamed scene") {
+    const scene = await coming.catch(() => null);
     if (!scene || this.session) return;
     this.view.open(scene);
     this.outline.open(scene);
-    byId("scene-name", HTMLElement).textContent = scene.name || example;
+    byId("scene-name", HTMLElement).textContent = scene.name || name;
   }
 
   /** @param {Session | StoredRun} session @param {string | null} example */

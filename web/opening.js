@@ -21,7 +21,7 @@ const LINK_OVER = "This link shows nothing: it has expired, was withdrawn, or is
 /** What begins so is the id of a stored scene; examples have names. */
 const STORED = /^scene_/;
 
-/** Of the scene of a first visit: two minutes. */
+/** Of the scene of a first visit that names none: two minutes. */
 const RUNS_ON = { "/simulation/duration": 120 };
 
 /** @typedef {{push?: boolean, note?: string, brief?: boolean, overrides?: Record<string, unknown>}} Way  how a scene was come to: a step of the browser's history, what to say, and whether for a moment only, and values by JSON Pointer in place of the scene's */
@@ -49,7 +49,7 @@ export class Opening {
     this.examples = await listing;
     if (comparing) await this.compare(comparing, {});
     if (why !== null && (id || run || scene || share || example || !await this.rejoin())) await this.fallBack(id, example, why);
-    applyMoment(this.page, moment);
+    if (!run || this.page.session?.id === run) applyMoment(this.page, moment);
   }
 
   /** The address has changed: Back, Forward, or a link typed into it. */
@@ -68,7 +68,7 @@ export class Opening {
       const why = await this.named(named());
       if (why !== null) await this.fallBack(id, example, why);
     }
-    applyMoment(this.page, moment);
+    if (!run || this.page.session?.id === run) applyMoment(this.page, moment);
   }
 
   /** @param {ReturnType<typeof named>} address @returns {Promise<string | null>} null: it is shown; else why not */
@@ -87,14 +87,17 @@ export class Opening {
   }
 
   /**
-   * A simulation that has ended, in the timeline; one that failed at its last second.
+   * A simulation in the timeline, as soon as it has ended; one that failed at its last second.
    * @param {string} id @param {Way} [way]
    */
   async openRun(id, way = { push: true }) {
     const turn = ++this.turn;
-    const [{ openStored }, info] = await Promise.all([import("./stored.js"), api.getSimulation(id)]);
+    const stale = () => turn !== this.turn;
+    const [{ openStored }, info] = await Promise.all([import("./stored.js"),
+      this.waiting.untilEnded(id, stale, () => this.page.showComing(api.getSimulationScene(id)))]);
+    if (stale()) return;
     const run = await openStored(info);
-    if (turn !== this.turn) return;
+    if (stale()) return;
     clearMessages();
     setAddress({ run: id }, way);
     await this.page.show(run, null);
@@ -214,7 +217,7 @@ export class Opening {
     const said = [why, missing].filter(Boolean).join(" ");
     if (first && !said && !wasHinted()) {
       // somebody who looks around for the first time has time to
-      if (await this.open(first, first, { overrides: RUNS_ON })) showHint();
+      if (await this.open(first, first, example ? {} : { overrides: RUNS_ON })) showHint();
     } else if (first) await this.open(first, first, { note: said && `${said} The example “${first}” is shown instead.` });
     else if (said) showNote(said, { stays: true });
   }
@@ -260,7 +263,7 @@ export class Opening {
     const what = example ? `“${example}” starts` : "The scene starts";
     for (;;) {
       try {
-        return await this.waiting.through(this.createNow(scene, { paused: false, ...(overrides ? { overrides } : {}) }), what, () => example && this.page.showComing(example));
+        return await this.waiting.through(this.createNow(scene, { paused: false, ...(overrides ? { overrides } : {}) }), what, () => example && this.page.showComing(api.getExample(example), example));
       } catch (error) {
         if (!isNotReady(error)) throw error;
         await this.waiting.untilReady(what);

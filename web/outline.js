@@ -4,6 +4,7 @@
  * @import {Scene, Selection} from "./types.js"
  */
 import { byId, make } from "./dom.js";
+import { shapeWords } from "./shapes.js";
 
 /** More would make a long page slow; the search narrows it down. */
 const MAX_ENTRIES = 400;
@@ -26,7 +27,7 @@ export class Outline {
     this.entries = [
       ...scene.bodies.map((body, index) => ({
         selection: /** @type {Selection} */ ({ kind: "body", index }), name: body.name,
-        kind: body.type && body.type !== "dynamic" ? body.type : (body.shapes ?? []).map((shape) => shape.type).join(", ") })),
+        kind: body.type && body.type !== "dynamic" ? body.type : shapeWords(body) })),
       ...(scene.joints ?? []).map((joint, index) => ({
         selection: /** @type {Selection} */ ({ kind: "joint", index }), name: joint.name, kind: joint.type })),
     ];

@@ -10,8 +10,11 @@ import { brief, tickLabels } from "./format.js";
 import { Series } from "./series.js";
 import { theme, themeColor } from "./theme.js";
 
-/** Decades shown below the largest value on a logarithmic axis. */
+/** Decades shown below the largest value on a logarithmic axis, and the lowest: powers of ten beyond 1e22 are not exact, and ticks that are made of them have no end. */
 const DECADES = 9;
+const LOWEST = -22;
+/** Share of a value within which others are the same but for rounding: ticks that lie closer have no end. */
+const ROUNDING = 1e-12;
 /** Share of the times per step that the axis shows in full; rarer ones are cut, and the largest is named. */
 const COMMON = 0.99;
 
@@ -163,7 +166,7 @@ function someTime({ data: [times] }, first, last) {
 /** @type {uPlot.Range.Function} a tenth of room above and below; never an empty range */
 function padded(_, low, high) {
   if (low === null || high === null) return [0, 1];
-  const room = (high - low) * 0.1 || Math.abs(high) * 0.1 || 1;
+  const room = Math.max((high - low) * 0.1 || Math.abs(high) * 0.1 || 1, ROUNDING * Math.max(-low, high));
   return [low >= 0 && low - room < 0 ? 0 : low - room, high + room];
 }
 
@@ -171,8 +174,8 @@ function padded(_, low, high) {
 function logRange(_, low, high) {
   if (low === null || high === null || !(high > 0)) return [1e-12, 1];
   // zeros and negative values have no place on this axis
-  const top = Math.ceil(Math.log10(high) + 1e-9);
-  return [10 ** Math.max(top - DECADES, low > 0 ? Math.floor(Math.log10(low)) : top - DECADES), 10 ** top];
+  const top = Math.max(LOWEST + 1, Math.ceil(Math.log10(high) + 1e-9));
+  return [10 ** Math.max(LOWEST, top - DECADES, low > 0 ? Math.floor(Math.log10(low)) : LOWEST), 10 ** top];
 }
 
 /** Every third power of ten: room for the labels. @param {uPlot} _ @param {number[]} splits */

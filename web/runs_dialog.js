@@ -24,8 +24,7 @@ export async function openRuns(page) {
   const studied = make("div");
   try {
     const [simulations, batches, studies] = await Promise.all([api.listSimulations(), api.listBatches(), api.listStudies()]);
-    const count = (/** @type {number} */ n, /** @type {string} */ one, /** @type {string} */ many) => `${n} ${n === 1 ? one : many}`;
-    note.textContent = `Kept on this server: ${count(simulations.length, "simulation", "simulations")}, ${count(batches.length, "batch", "batches")}, ${count(studies.length, "study", "studies")}.`;
+    note.textContent = `Kept on this server: ${format.count(simulations.length, "simulation")}, ${format.count(batches.length, "batch", "batches")}, ${format.count(studies.length, "study", "studies")}.`;
     body.replaceChildren(list("Simulations", simulations.map((info) => simulationRow(page, info, dialog, note))),
       list("Batches", batches.map((info) => batchRow(page, info, dialog, body, note))), studied);
     await watchStudies(page, studies, { dialog, body, note, studied });
@@ -80,10 +79,10 @@ function studyRow(page, info, { dialog, body, note }) {
     } }, label);
   const table = async () => {
     const results = await api.getBatchResults(info.links.batch.split("/").pop() ?? "");
-    note.textContent = `${name}: ${evaluations} runs of the study.`;
+    note.textContent = `${name}: ${format.count(evaluations, "run")} of the study.`;
     body.replaceChildren(new BatchView(results, (id) => page.opening.openRun(id).then(() => dialog.close(), (error) => tell(error, note))).element);
   };
-  const facts = [WORDS[/** @type {keyof typeof WORDS} */ (info.status)] ?? info.status, `${evaluations} runs of at most ${most}`, method.replaceAll("_", " "), whenOf(info)];
+  const facts = [WORDS[/** @type {keyof typeof WORDS} */ (info.status)] ?? info.status, `${format.count(evaluations, "run")} of at most ${most}`, method.replaceAll("_", " "), whenOf(info)];
   const found = best ? [make("small", { class: "found" }, `Best: ${quantityOf(best.objective)}${best.feasible ? "" : " (not feasible)"} with ${valuesOf(best)}`)] : [];
   return make("li", { "data-status": info.status },
     make("span", {}, make("b", {}, name), make("small", {}, facts.join(" · ")), ...found, ...(info.error?.message ? [make("small", { class: "why" }, info.error.message)] : []),
@@ -106,7 +105,7 @@ function list(title, rows) {
 function simulationRow(page, info, dialog, note) {
   const name = info.name || "unnamed scene";
   const step = `step ${info.step} of ${info.total_steps}`;
-  const facts = [stateOf(info), info.status === "succeeded" ? `${info.total_steps} steps` : step, tookOf(info), whenOf(info)];
+  const facts = [stateOf(info), info.status === "succeeded" ? format.count(info.total_steps, "step") : step, tookOf(info), whenOf(info)];
   const button = (/** @type {string} */ label, /** @type {() => Promise<unknown>} */ run, off = false) => make("button", {
     type: "button", disabled: off, "aria-label": `${label} ${name}`, onclick: async () => {
       try {
@@ -130,7 +129,7 @@ function batchRow(page, info, dialog, body, note) {
   const name = info.name || "unnamed scene";
   const counts = Object.entries(info.counts).map(([state, count]) => `${count} ${WORDS[/** @type {keyof typeof WORDS} */ (state)] ?? state}`).join(", ");
   return make("li", { "data-status": info.status },
-    make("span", {}, make("b", {}, name), make("small", {}, [`${info.runs} runs: ${counts}`, tookOf(info), whenOf(info)].filter(Boolean).join(" · "))),
+    make("span", {}, make("b", {}, name), make("small", {}, [`${format.count(info.runs, "run")}: ${counts}`, tookOf(info), whenOf(info)].filter(Boolean).join(" · "))),
     make("button", { type: "button", "aria-label": `Open the batch ${name}`, onclick: async () => {
       try {
         const results = await api.getBatchResults(info.id);
@@ -138,7 +137,7 @@ function batchRow(page, info, dialog, body, note) {
           await page.opening.openRun(id);
           dialog.close();
         };
-        note.textContent = `${name}: ${info.runs} runs, ${counts}.`;
+        note.textContent = `${name}: ${format.count(info.runs, "run")}, ${counts}.`;
         body.replaceChildren(new BatchView(results, (id) => open(id).catch((error) => tell(error, note))).element);
       } catch (error) {
         tell(error, note);

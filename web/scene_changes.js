@@ -1,5 +1,6 @@
 /** What a scene that is written would change of the one that runs, as a list. */
 import { make } from "./dom.js";
+import { count } from "./format.js";
 import { formatted } from "./scene_format.js";
 
 const [LISTED, BRIEF] = [8, 60]; // differences that are listed, and characters of each value
@@ -11,6 +12,5 @@ const brief = (value) => (value === undefined ? "–" : formatted(value, " ".rep
 export function listOf(changes) {
   const rows = changes.slice(0, LISTED).map(({ path, before: was, after: is }) => make("li", {}, make("code", {}, path), " ", make("del", {}, brief(was)), " → ", make("ins", {}, brief(is))));
   const more = changes.length > LISTED ? [make("li", { class: "muted" }, `and ${changes.length - LISTED} more`)] : [];
-  const count = `${changes.length} ${changes.length === 1 ? "change" : "changes"} to what runs`;
-  return make("details", { class: "changes", open: changes.length <= LISTED && changes.length > 0 }, make("summary", {}, changes.length ? count : "As it runs now"), make("ul", {}, ...rows, ...more));
+  return make("details", { class: "changes", open: changes.length <= LISTED && changes.length > 0 }, make("summary", {}, changes.length ? `${count(changes.length, "change")} to what runs` : "As it runs now"), make("ul", {}, ...rows, ...more));
 }

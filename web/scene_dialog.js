@@ -8,7 +8,7 @@
 import { ProblemError, getSceneSchema, importModel, validateScene } from "./api.js";
 import { withBase } from "./base.js";
 import { make } from "./dom.js";
-import { seconds } from "./format.js";
+import { count, seconds } from "./format.js";
 import { noteItem } from "./import_notes.js";
 import { jsonFault } from "./json_fault.js";
 import { locate } from "./locate.js";
@@ -53,6 +53,7 @@ export class SceneDialog {
     const host = make("div", { class: "scene-text" });
     this.progress = new Progress();
     this.timer = 0;
+    this.chosen = /** @type {File[]} */ ([]); // last
     this.dialog = /** @type {HTMLDialogElement} */ (make("dialog", { id: "scene-dialog", "aria-labelledby": "scene-dialog-title" }, make("form", { method: "dialog" },
       make("h2", { id: "scene-dialog-title" }, "Open a scene"),
       make("p", {}, "Write or paste a scene document, choose a file, or drop one on the page. Ctrl+Space says what can stand at a place. Robots may be URDF or MJCF, with their meshes beside them or in a zip."),
@@ -111,9 +112,9 @@ export class SceneDialog {
       return;
     }
     const scene = JSON.parse(text);
-    this.showChanges(scene);
     const report = await this.judge(text, scene).catch(() => null);
     if (!report || text !== this.text.value) return;
+    this.showChanges(report.valid ? scene : null);
     this.underline(report.errors, report.warnings);
     this.showPreview(scene, report);
   }
@@ -131,7 +132,7 @@ export class SceneDialog {
     this.before.replaceChildren(...(report.preview ? [previewOf(report.preview, scene, report.estimate?.seconds ?? null)] : []));
   }
 
-  /** What running it would change, if it is the shown scene in another form. @param {any} scene */
+  /** What running it would change, if it is the shown scene in another form. @param {any} scene null: it has faults */
   showChanges(scene) {
     this.applyButton.hidden = true;
     const shown = this.current();
@@ -177,54 +178,51 @@ export class SceneDialog {
   addPiece() {
     const piece = PIECES[this.pieces.value];
     this.pieces.value = "";
-    const text = this.sound();
-    if (text !== null) this.change(withPiece(text, piece, text.trim() ? lowest(JSON.parse(text)) : 0));
+    this.edit((text) => withPiece(text, piece, text.trim() ? lowest(JSON.parse(text)) : 0));
   }
 
   /** Holds the base of the robot that is written, or of the one that is shown, or lets it go. */
   turnBase() {
     if (!this.text.value.trim()) this.insert();
-    const text = this.sound();
-    if (text === null) return;
-    const changed = withBase(text || "{}");
-    if ("insert" in changed) this.change(changed);
-    this.faults.replaceChildren(make("li", { class: "said" }, changed.says));
+    this.edit((text) => withBase(text || "{}"));
   }
 
-  /** @returns {string | null} what is written; null: it is no JSON, which is shown */
-  sound() {
+  /** @param {(text: string) => ReturnType<typeof withPiece> | ReturnType<typeof withBase>} changeOf the text, which Undo takes back; if it is no scene, that is shown */
+  edit(changeOf) {
     const text = this.text.value;
     const fault = text.trim() ? jsonFault(text) : null;
-    if (fault) this.showJsonFault(fault);
-    return fault ? null : text;
+    if (fault) return this.showJsonFault(fault);
+    try {
+      const change = changeOf(text);
+      if ("insert" in change) {
+        this.text.replace(change.from, change.to, change.insert);
+        this.text.mark(change.from, change.from + change.insert.length);
+      }
+      if ("says" in change) this.faults.replaceChildren(make("li", { class: "said" }, change.says));
+    } catch (error) {
+      // values that are not of the kind that a scene has there: the service names them
+      if (!(error instanceof TypeError)) throw error;
+      this.judge(text, JSON.parse(text)).then((report) => this.show(report.errors, report.warnings), (problem) => this.showProblem(problem));
+    }
   }
 
-  /** @param {{from: number, to: number, insert: string}} change of the text, which Undo takes back */
-  change({ from, to, insert }) {
-    this.text.replace(from, to, insert);
-    this.text.mark(from, from + insert.length);
-  }
-
-  /** @param {File[]} files a scene, or a model with its meshes */
+  /** @param {File[]} files a scene, or a model with its meshes; those that are chosen later take its place */
   async read(files) {
     if (!files.length) return;
-    this.faults.replaceChildren();
-    if (files.length > 1 || files.some((file) => MODEL.test(file.name))) await this.importFiles(files);
-    else this.text.value = await files[0].text();
-  }
-
-  /** @param {File[]} files */
-  async importFiles(files) {
-    this.runButton.disabled = true;
-    this.faults.replaceChildren(make("li", {}, "Importing…"));
+    this.chosen = files;
+    const imports = files.length > 1 || MODEL.test(files[0].name);
+    this.faults.replaceChildren(...(imports ? [make("li", {}, "Importing…")] : []));
+    this.runButton.disabled = imports;
     try {
-      const { scene, report } = await importModel(files, { root: this.free.checked ? "free" : "fixed", ground: this.ground.checked });
-      this.text.value = formatted(scene);
-      this.faults.replaceChildren(...report.notes.map(noteItem));
+      const imported = imports ? await importModel(files, { root: this.free.checked ? "free" : "fixed", ground: this.ground.checked }) : null;
+      const text = imported ? formatted(imported.scene) : await files[0].text();
+      if (this.chosen !== files) return;
+      this.text.value = text;
+      if (imported) this.faults.replaceChildren(...imported.report.notes.map(noteItem));
     } catch (error) {
-      this.showProblem(error);
+      if (this.chosen === files) this.showProblem(error);
     } finally {
-      this.runButton.disabled = false;
+      if (this.chosen === files) this.runButton.disabled = false;
     }
   }
 
@@ -246,7 +244,7 @@ export class SceneDialog {
     }
     const scene = JSON.parse(this.text.value);
     try {
-      const size = `${scene.bodies?.length ?? 0} bodies`;
+      const size = count(scene?.bodies?.length ?? 0, "body", "bodies");
       const report = await this.progress.through(`Checking ${size}`, this.judge(this.text.value, scene));
       this.showPreview(scene, report);
       this.show(report.errors ?? [], report.warnings ?? []);

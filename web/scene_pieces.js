@@ -38,7 +38,7 @@ function joint(type, more) {
  */
 export function withPiece(text, { list, piece }, floor = 0) {
   const scene = text.trim() ? JSON.parse(text) : { version: 1, name: "my scene", bodies: [] };
-  const there = Array.isArray(scene[list]) ? scene[list] : null;
+  const there = list in scene && Array.isArray(scene[list]) ? scene[list] : null;
   const moving = (Array.isArray(scene.bodies) ? scene.bodies : []).filter((/** @type {any} */ one) => one?.type !== "static" && typeof one?.name === "string");
   const added = piece(moving[moving.length - 1] ?? null, floor);
   const taken = new Set((there ?? []).map((/** @type {any} */ one) => one?.name));

@@ -55,7 +55,7 @@ export class SessionsDialog {
     const here = info.id === this.shown();
     const name = info.name || "unnamed scene";
     const since = new Date(info.created_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    const viewers = info.viewers ? `${info.viewers} ${info.viewers === 1 ? "viewer" : "viewers"}` : "no viewers";
+    const viewers = info.viewers ? format.count(info.viewers, "viewer") : "no viewers";
     return make("li", {},
       make("span", {}, make("b", {}, name), make("small", {}, `${info.state} at ${format.seconds(info.time)} · since ${since} · ${here ? "shown here" : viewers}`)),
       make("button", { type: "button", disabled: here, "aria-label": `Show ${name}`, onclick: () => this.look(info.id) }, "Show"),

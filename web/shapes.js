@@ -121,6 +121,13 @@ function polyhedron(geometry) {
   return { volume, centroid: volume ? centroid.divideScalar(volume) : centroid };
 }
 
+/** The kinds of shapes of a body, each once. @param {Body} body @returns {string} */
+export function shapeWords({ shapes = [] }) {
+  const kinds = [...new Set(shapes.map(({ type }) => type))];
+  const count = (/** @type {string} */ kind) => shapes.filter(({ type }) => type === kind).length;
+  return kinds.map((kind) => (count(kind) > 1 ? `${count(kind)} × ${kind}` : kind)).join(", ");
+}
+
 /**
  * @param {Body} body
  * @returns {{mass: number | null, center: THREE.Vector3}} kg (null: static) and the centre of mass in the body

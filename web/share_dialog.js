@@ -4,7 +4,7 @@
  */
 import { createShare, createSimulation, getGltf } from "./api.js";
 import { copied, download, make, openDialog } from "./dom.js";
-import { seconds, single } from "./format.js";
+import { count, seconds, single } from "./format.js";
 import { momentLink } from "./moment.js";
 import { csvOf } from "./plot_table.js";
 import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film.js";
@@ -49,7 +49,7 @@ export function openShare(page) {
       const { webPageOf } = await import("./export_html.js");
       const { blob, frames, every } = await webPageOf(page);
       download(`${name}.html`, blob);
-      return `Saved: ${(blob.size / 1e6).toFixed(1)} MB, ${frames} moments${every > 1 ? `, one of ${every} that there are` : ""}.`;
+      return `Saved: ${(blob.size / 1e6).toFixed(1)} MB, ${count(frames, "moment")}${every > 1 ? `, one of ${every} that there are` : ""}.`;
     })],
     ["glTF animation", session.kind === "run" ? "the run for Blender and others, as GLB" : "for Blender and others, as GLB: the scene simulated from its start to this time, without commands", () => working("The animation is made…", async () => {
       download(`${name}.glb`, new Blob([await getGltf(await recordedId(page))], { type: "model/gltf-binary" }));

@@ -1,8 +1,8 @@
 /**
- * What a person sees while the service cannot start anything yet: what it does, how far that is, and the
- * scene that comes, as it starts. Shown only when an answer takes long; a service that is ready is not asked.
+ * What a person sees while the service cannot start anything yet, or a run has not ended: what it does, how far that is,
+ * and the scene that comes, as it starts. Shown only when an answer takes long; a service that is ready is not asked.
  */
-import { ProblemError, getReadiness } from "./api.js";
+import { ProblemError, getReadiness, getSimulation, isUnreachable } from "./api.js";
 import { byId, setText } from "./dom.js";
 
 /** ms without an answer before the service is asked how far it is, and between two such questions */
@@ -59,13 +59,43 @@ export class Waiting {
     }
   }
 
+  /**
+   * A simulation, as soon as it has ended.
+   * @param {string} id @param {() => boolean} stale nobody waits for it any more @param {() => unknown} onLate once, if it has not
+   */
+  async untilEnded(id, stale, onLate) {
+    let info = await getSimulation(id);
+    if (info.finished_at === null) onLate();
+    try {
+      while (info.finished_at === null && !stale()) {
+        const { status, progress } = info;
+        const doing = status === "queued" ? "The run waits for its turn." : `The run is being simulated: ${Math.round(100 * progress)} %.`;
+        this.show(`${doing} It opens by itself when it has ended.`, progress);
+        await pause(AGAIN_MS);
+        // a service that is started again goes on with the run
+        info = await getSimulation(id).catch((error) => {
+          if (!isUnreachable(error)) throw error;
+          return info;
+        });
+      }
+      return info;
+    } finally {
+      this.box.hidden = true;
+    }
+  }
+
   /** @param {import("./types.js").Readiness} ready @param {string} what */
   tell({ checks, kernels }, what) {
     const compiling = checks?.kernels === false;
     const share = compiling && kernels?.total ? kernels.done / kernels.total : 0;
     const far = share ? `${kernels?.done} of ${kernels?.total} compiled` : "";
     const doing = compiling ? `The engine is being compiled for this machine, once${far && `: ${far}`}.` : "The engine is being loaded.";
-    setText(this.words, `${doing} ${what} by itself as soon as it is ready.`);
+    this.show(`${doing} ${what} by itself as soon as it is ready.`, share);
+  }
+
+  /** @param {string} words @param {number} share of it that is done; 0: not known */
+  show(words, share) {
+    setText(this.words, words);
     if (share) this.bar.value = share;
     else this.bar.removeAttribute("value");
     this.box.hidden = false;

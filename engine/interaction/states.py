@@ -30,6 +30,8 @@ from cardan.engine.world.workspace import Workspace
 Array = NDArray[np.float64]
 # a vector of all coordinates, or values by the names of joints
 Values = Mapping[str, Any] | Any
+# "q" or "qd", the number of a joint outside of the trees, and what it is said to have there
+Claim = tuple[str, int, Array]
 
 QUATERNION_TOLERANCE = 1e-3
 
@@ -112,19 +114,20 @@ class States:
             name = self.joint_names[broken[0]]
             raise ValueError(f"joint '{name}' broke: its coordinates are no state; reset first")
         old = self.joint_state()
-        claims: list[tuple[int, Array]] = []
+        claims: list[Claim] = []
         new_q = self._coordinates_from(q, old.q, claims)
-        new_qd = self._velocities_from(qd, old.qd, new_q)
+        new_qd = self._velocities_from(qd, old.qd, new_q, claims)
         before = self._kept_motion()
         energy, momentum = self._books()
         self._write(new_q, new_qd)
         tolerance = self.scene.simulation.anchor_tolerance
         opened = open_joints(placement, self.state, tolerance, self.joint_names)
-        refusals = [sentence for _, sentence in opened] + self._missed(claims)
+        place: tuple[str, ...] = () if q is None else ("q",)
+        refusals = [GivenInvalid(place, sentence) for _, sentence in opened] + self._missed(claims)
         if refusals:
             for array, kept in zip(self._motion_arrays(), before, strict=True):
                 array[...] = kept
-            raise GivenInvalid(() if q is None else ("q",), refusals[0])
+            raise refusals[0]
         self._forget_the_past()
         now, momentum_now = self._books()
         self.state.ledger[LEDGER_WORK_IN] += now - energy
@@ -152,21 +155,21 @@ class States:
 
     # ------------------------------------------------------------------ what is given
 
-    def _missed(self, claims: list[tuple[int, Array]]) -> list[str]:
-        """Joints outside of trees whose coordinates are not those that were given."""
+    def _missed(self, claims: list[Claim]) -> list[GivenInvalid]:
+        """Joints outside of trees whose coordinates or velocities are not those that were given."""
         motion, found = self.placement.joint_motion(self.state), []
-        for j, numbers in claims:
-            reached = motion[j, : len(numbers), 0]
+        for what, j, numbers in claims:
+            reached = motion[j, : len(numbers), ("q", "qd").index(what)]
             if np.abs(reached - numbers).max() > self.scene.simulation.anchor_tolerance:
-                found.append(
-                    f"joint '{self.joint_names[j]}' closes a loop or holds a moving body: with the "
-                    f"others it comes to {reached.tolist()}, not {numbers.tolist()}"
+                name, comes = self.joint_names[j], "comes to" if what == "q" else "moves at"
+                message = (
+                    f"joint '{name}' closes a loop or holds a moving body: with the others it "
+                    f"{comes} {reached.tolist()}, not {numbers.tolist()}"
                 )
+                found.append(GivenInvalid((what, name), message))
         return found
 
-    def _coordinates_from(
-        self, given: Values, old: Array, claims: list[tuple[int, Array]]
-    ) -> Array:
+    def _coordinates_from(self, given: Values, old: Array, claims: list[Claim]) -> Array:
         if given is None:
             return old
         if not isinstance(given, Mapping):
@@ -188,10 +191,10 @@ class States:
             if j in self.placement.nodes:
                 self.placement.put(found, j, numbers)
             else:
-                claims.append((j, numbers))
+                claims.append(("q", j, numbers))
         return found
 
-    def _velocities_from(self, given: Values, old: Array, q: Array) -> Array:
+    def _velocities_from(self, given: Values, old: Array, q: Array, claims: list[Claim]) -> Array:
         if given is None:
             return old
         if not isinstance(given, Mapping):
@@ -199,14 +202,10 @@ class States:
         found = old.copy()
         for name, values in given.items():
             j, numbers = self._named(name, values, "qd")
-            if j not in self.placement.nodes:
-                raise GivenInvalid(
-                    ("qd", name),
-                    f"joint '{name}' closes a loop or holds a moving body: its velocity follows "
-                    "from those of the others",
-                    values,
-                )
-            self.placement.put_velocity(found, q, j, numbers)
+            if j in self.placement.nodes:
+                self.placement.put_velocity(found, q, j, numbers)
+            else:
+                claims.append(("qd", j, numbers))
         return found
 
     def _named(self, name: str, values: Any, what: str) -> tuple[int, Array]:

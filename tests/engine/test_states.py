@@ -281,8 +281,12 @@ def test_a_state_that_opens_a_loop_is_refused_and_changes_nothing() -> None:
     with pytest.raises(ValueError, match="'d' closes a loop"):
         simulation.set_state({"d": 0.7})
     simulation.set_state({"a": 0.5, "b": -0.5, "c": 0.5, "d": 0.5})
-    with pytest.raises(ValueError, match="'d' closes a loop"):
-        simulation.set_state(None, {"d": 0.0})
+    rest = {"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}
+    simulation.set_state({"a": 0.4, "b": -0.4, "c": 0.4, "d": 0.4}, rest)
+    with pytest.raises(ValueError, match=r"'d' closes a loop .* moves at \[0.0\], not \[0.1\]"):
+        simulation.set_state(None, {"d": 0.1})
+    simulation.set_state(None, {"a": 0.1, "b": -0.1, "c": 0.1, "d": 0.1})
+    assert simulation.joint_table()["qd"] == pytest.approx([0.1, -0.1, 0.1, 0.1])
 
 
 def test_after_a_joint_broke_its_coordinates_are_no_state() -> None:

@@ -82,6 +82,12 @@ def test_lengths_are_read_in_their_unit(node: str) -> None:
     ]  # fmt: skip
 
 
+def test_one_thing_is_not_many(node: str) -> None:
+    body = "return input.map((n) => [count(n, 'run'), count(n, 'batch', 'batches')]).flat();"
+    words = run_module(node, "format.js", "count", body, [0, 1, 2])
+    assert words == ["0 runs", "0 batches", "1 run", "1 batch", "2 runs", "2 batches"]
+
+
 def test_numbers_of_files_have_the_digits_that_were_sent(node: str) -> None:
     """Read again in single precision they are the same; an absent body has no number."""
     given = [0.05, -0.08660254, 1 / 3, 16777216.0, 1e-30, 0.0, 123456.789]

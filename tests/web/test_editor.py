@@ -203,3 +203,64 @@ def test_a_scene_is_changed_and_changes_are_undone(page: Any, shown: Shown) -> N
     dialog.get_by_role("button", name="Check and run").click()
     api.expect(dialog).to_be_hidden()
     shown.wait("cardan.pose('box') && cardan.shown().time > 0")
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("null", "/ "),
+        ('{"version": 1, "bodies": 5}', "/bodies"),
+        ('{"version": 1, "bodies": [null]}', "/bodies/0"),
+        ('{"version": 1, "bodies": [{"name": "near", "position": 5}], "joints": 5}', "/joints"),
+    ],
+)
+def test_what_is_no_scene_is_told_whatever_is_done_with_it(
+    page: Any, shown: Shown, text: str, place: str
+) -> None:
+    """Values of another kind than a scene has there: an error in the console was all."""
+    playwright_api = pytest.importorskip("playwright.sync_api")
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    page.get_by_role("button", name="Open scene").click()
+    page.locator("#scene-text").fill(text)
+    faults = page.locator("#scene-faults")
+    for act in (
+        lambda: page.get_by_label("Add to the scene").select_option("Box"),
+        lambda: page.get_by_role("button", name="Fix the base").click(),
+        lambda: page.get_by_role("button", name="Check and run").click(),
+    ):
+        faults.evaluate("(list) => list.replaceChildren()")
+        act()
+        playwright_api.expect(faults).to_contain_text(place)
+        assert page.evaluate("cardan.editor()")["text"] == text
+
+
+@pytest.mark.e2e
+def test_what_is_chosen_last_is_written(page: Any, shown: Shown) -> None:
+    """The answer about a robot comes when a scene was chosen in its place."""
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    page.get_by_role("button", name="Open scene").click()
+    ball = '<body><freejoint/><geom type="sphere" size=".1"/></body>'
+    robot = f"<mujoco><worldbody>{ball}</worldbody></mujoco>"
+    files = page.locator("#scene-file")
+    held: list[Any] = []
+    page.route("**/scenes:import*", lambda route: held.append(route))
+    with page.expect_request("**/scenes:import*"):
+        files.set_input_files({"name": "r.xml", "mimeType": "text/xml", "buffer": robot.encode()})
+    api.expect(page.locator("#scene-faults")).to_contain_text("Importing")
+    text = json.dumps(FLOATING)
+    files.set_input_files(
+        {"name": "s.json", "mimeType": "application/json", "buffer": text.encode()}
+    )
+    api.expect(page.locator("#scene-run")).to_be_enabled()
+    api.expect(page.locator("#scene-faults")).to_be_empty()
+    with page.expect_response("**/scenes:import*") as answered:
+        held[0].continue_()
+    answered.value.finished()
+    # what came late has been read by then
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    assert page.evaluate("cardan.editor()")["text"] == text
+    api.expect(page.locator("#scene-faults")).to_be_empty()

@@ -82,6 +82,30 @@ def test_sliders_pose_the_arms_within_their_limits(page: Any, server: str, shown
     playwright_api.expect(shoulder).to_be_disabled()
 
 
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_home_poses_a_mechanism_that_is_a_loop(
+    page: Any, server: str, shown: Shown, formulation: str
+) -> None:
+    """The joint that closes it is told as well, and rests as the others do."""
+    wanted = {
+        "scene": "slider-crank", "paused": True,
+        "overrides": {"/simulation/formulation": formulation},
+    }  # fmt: skip
+    answer = httpx.post(f"{server}/v1/sessions", json=wanted, timeout=60)
+    answer.raise_for_status()
+    page.goto(f"{server}/#session={answer.json()['id']}")
+    shown.wait("cardan.pose('crank') && cardan.shown().state === 'paused'")
+    start = shown.pose("piston")
+    shown.post("step", n=100)
+    shown.wait("cardan.shown().step === 100")
+    assert shown.pose("piston") != pytest.approx(start, abs=1e-3)
+    page.get_by_text("Pose", exact=True).click()
+    page.get_by_role("button", name="Home").click()
+    shown.wait(f"Math.abs(cardan.pose('piston')[0] - {start[0]}) < 1e-6")
+    assert shown.rest("/state")["velocities"][0] == pytest.approx([0] * 6, abs=1e-9)
+    playwright_api.expect(page.locator("#messages")).to_be_empty()
+
+
 def test_a_session_that_ended_before_its_welcome_is_not_shown_as_running(
     tab: Any, server: str
 ) -> None:

@@ -1,0 +1,59 @@
+"""What has long words or numbers stays readable, and within its pane."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.web.shown import FLOATING, Shown
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+pytestmark = pytest.mark.e2e
+
+# by how much the content is wider than what holds it [px]
+HIDDEN = "(one) => one.scrollWidth - one.clientWidth"
+
+
+def test_a_body_of_many_shapes_keeps_its_name(page: Any, shown: Shown) -> None:
+    capsule = {"type": "capsule", "radius": 0.05, "length": 0.2}
+    kinds: list[dict[str, Any]] = [
+        {"type": "sphere", "radius": 0.1}, {"type": "box", "size": [0.1, 0.1, 0.1]},
+        {"type": "cylinder", "radius": 0.1, "length": 0.2},
+        {"type": "ellipsoid", "radii": [1, 1, 2]},
+    ]  # fmt: skip
+    bodies = [
+        {"name": "rear frame", "mass": 1, "shapes": 12 * [capsule]},
+        {"name": "all that there is", "mass": 1, "shapes": [*kinds, *kinds]},
+        {"name": 8 * "very " + "long", "mass": 1, "position": [0, 9, 0], "shapes": [capsule]},
+    ]
+    scene = {**FLOATING, "bodies": bodies}
+    made = httpx.post(f"{shown.server}/v1/sessions", json={"scene": scene}, timeout=60)
+    made.raise_for_status()
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    rows = page.locator("#outline button")
+    playwright_api.expect(rows).to_have_count(3)
+    playwright_api.expect(rows.first).to_have_text("rear frame12 \N{MULTIPLICATION SIGN} capsule")
+    for i in range(2):
+        assert rows.nth(i).locator("span").first.evaluate(HIDDEN) <= 0
+    for row in rows.all():
+        assert row.evaluate(HIDDEN) <= 0
+
+
+def test_small_values_of_sliders_stay_in_their_pane(page: Any, shown: Shown) -> None:
+    scene = {
+        **FLOATING,
+        "joints": [{"name": "swing", "type": "hinge", "parent": "world", "child": "near",
+                    "anchor": [0, 0, 0], "axis": [0, 1, 0],
+                    "initial": {"position": -1.2345e-17}}],
+    }  # fmt: skip
+    made = httpx.post(f"{shown.server}/v1/sessions", json={"scene": scene}, timeout=60)
+    made.raise_for_status()
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    page.get_by_text("Pose", exact=True).click()
+    value = page.locator("#pose output")
+    playwright_api.expect(value).to_contain_text("10⁻¹⁷ rad")
+    row = page.locator("#pose label").bounding_box()
+    box = value.bounding_box()
+    assert box["x"] + box["width"] <= row["x"] + row["width"] + 0.5
+    assert value.evaluate(HIDDEN) <= 0

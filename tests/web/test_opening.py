@@ -1,0 +1,71 @@
+"""What the address names on a first visit: an example, or a run that has not ended."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.web.shown import SMALL, Shown
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+pytestmark = pytest.mark.e2e
+
+# it goes on until it is cancelled: as many steps as the service allows
+ENDLESS = {
+    "scene": "wheeled-cart",
+    "overrides": {"/simulation/duration": 20_000, "/record": {"every": 1_000_000}},
+}
+
+
+@pytest.fixture
+def page(page: Any) -> Any:
+    page.set_viewport_size(SMALL)
+    return page
+
+
+@pytest.mark.parametrize(("address", "seconds"), [("#scene=double-pendulum", 10), ("", 120)])
+def test_what_a_link_names_runs_as_its_scene_says(
+    page: Any, shown: Shown, address: str, seconds: float
+) -> None:
+    """Only the scene that nobody named goes on for those who look around."""
+    page.goto(f"{shown.server}/{address}")
+    shown.wait("cardan.shown().time > 0")
+    assert shown.rest("/scene")["simulation"]["duration"] == seconds
+    playwright_api.expect(page.locator("#stage-hint")).to_be_visible()
+
+
+def test_a_link_to_a_run_that_goes_on_opens_it_when_it_has_ended(page: Any, shown: Shown) -> None:
+    made = httpx.post(f"{shown.server}/v1/simulations", json=ENDLESS, timeout=60)
+    made.raise_for_status()
+    run = made.json()["id"]
+    page.goto(f"{shown.server}/#run={run}&select=body:chassis")
+    waiting = page.locator("#waiting")
+    playwright_api.expect(waiting).to_contain_text("The run is being simulated")
+    playwright_api.expect(waiting).to_contain_text("It opens by itself when it has ended")
+    # what comes is in the view, and nothing else was started in its place
+    playwright_api.expect(page.locator("#scene-name")).to_have_text("wheeled-cart")
+    assert httpx.get(f"{shown.server}/v1/sessions", timeout=60).json()["items"] == []
+
+    httpx.post(f"{shown.server}/v1/simulations/{run}:cancel", timeout=60).raise_for_status()
+    shown.wait("cardan.shown().state === 'stored'")
+    playwright_api.expect(waiting).to_be_hidden()
+    playwright_api.expect(page.locator("#inspector")).to_contain_text("chassis")
+    assert page.url.endswith(f"#run={run}")
+
+
+def test_who_opens_something_else_waits_for_the_run_no_longer(page: Any, shown: Shown) -> None:
+    made = httpx.post(f"{shown.server}/v1/simulations", json=ENDLESS, timeout=60)
+    made.raise_for_status()
+    run = made.json()["id"]
+    page.goto(f"{shown.server}/#run={run}&select=body:chassis")
+    playwright_api.expect(page.locator("#waiting")).to_be_visible()
+    page.locator("#gallery").get_by_role("button", name="slider-crank").click()
+    shown.wait("cardan.shown().time > 0")
+    playwright_api.expect(page.locator("#waiting")).to_be_hidden()
+    session = page.evaluate("cardan.sessionId()")
+
+    url = f"{shown.server}/v1/simulations/{run}:cancel"
+    httpx.post(url, headers={"Prefer": "wait=30"}, timeout=60).raise_for_status()
+    shown.wait(f"cardan.sessionId() === '{session}' && cardan.shown().time > 1")
+    assert shown.now()["mode"] == "live"

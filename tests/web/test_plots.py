@@ -1,0 +1,54 @@
+"""Plots of what hardly varies, or is hardly more than nothing: rounding that a run has at rest."""
+
+import math
+from typing import Any
+
+import pytest
+
+from tests.web.shown import SMALL, Shown
+
+pytestmark = pytest.mark.e2e
+
+# a plot of its own, drawn by what the page draws its plots with
+TICKS = """async ({ values, log }) => {
+  const { src } = document.querySelector("script[type=module]");
+  const [{ Plot }, { default: library }] = await Promise.all([import(new URL("plot.js", src)), import("uplot")]);
+  const plot = new Plot({ title: "alone", log, curves: [{ label: "one", value: () => 0 }] }, {});
+  document.body.append(plot.element);
+  values.forEach((value, i) => plot.series.push(i, [value]));
+  plot.update(library, 0);
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  plot.element.remove();
+  return plot.ticks;
+}"""  # noqa: E501
+
+
+def after(value: float) -> float:
+    return math.nextafter(value, math.inf)
+
+
+CASES: list[tuple[list[float], bool]] = [
+    ([1300, after(1300)], False),
+    ([-0.37, after(-0.37)], False),
+    ([5e9, after(5e9)], False),
+    ([3e20, after(3e20)], False),
+    ([0, 5e-324], False),
+    ([7, 7], False),
+    ([4e-31, 2e-26], True),
+    ([8.4e-323, 1.7e-16], True),
+    ([2e-24, 5e-22], True),
+    ([1e-30, 3e-15], True),
+    ([1e-32, 3e-24], True),
+    ([5e-324, 1e-310], True),
+    ([1e-17, 1e-3], True),
+    ([1e-300, 1e300], True),
+]
+
+
+def test_every_axis_has_an_end(page: Any, shown: Shown) -> None:
+    """The page stood still for seconds where ticks lay closer than digits tell them apart."""
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    for values, log in CASES:
+        ticks = page.evaluate(TICKS, {"values": values, "log": log})
+        assert len(ticks) < 100, (values, log)
