@@ -236,6 +236,25 @@ def test_a_chain_of_heavy_links_is_trusted(formulation):
     assert simulation.summary()["verdict"] == {"status": "trusted", "findings": []}
 
 
+@pytest.mark.parametrize(
+    ("stiffness", "quantity"), [(1e8, "step_error"), ([0.0, 0.0, 1e9], "stretch_error")]
+)
+def test_a_motion_that_blew_up_does_not_tell_how_long_a_step_may_be(stiffness, quantity):
+    """Steps of 10 ms on two springs that turn round within microseconds."""
+    bodies = [{"name": name, "mass": 1.0, "inertia": [1.0] * 3} for name in "ab"]
+    bodies = [body | {"position": [x, 0, 0]} for body, x in zip(bodies, (1, 3), strict=True)]
+    spring = {"type": "spring", "rest": 0.5, "stiffness": stiffness}
+    forces = [
+        spring | {"parent": "world", "child": "a", "anchor": [0, 0, 0], "anchor2": [1, 0, 0]},
+        spring | {"parent": "a", "child": "b", "anchor": [1, 0.1, 0], "anchor2": [3, 0, 0]},
+    ]
+    simulation = {"dt": 0.01, "duration": 2.0}
+    wild = ran(document(bodies, forces=forces, simulation=simulation, gravity=[0, 0, 0]))
+    found = {one["quantity"]: one["change"] for one in wild.findings()}
+    assert {"energy_growth", quantity} <= found.keys()
+    assert not any("at most" in change for change in found.values())
+
+
 def test_energy_that_grows_from_nothing_is_found():
     careless, sensible = ran(comet(0.02)), ran(comet(0.0001))
     assert sensible.findings() == []
