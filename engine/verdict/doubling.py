@@ -29,10 +29,17 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.body_records import SPIN_AXIS, TURNED
 from cardan.engine.build.kinds import is_one_of
-from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
+from cardan.engine.build.limits import body_lengths, shows_turns
 from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.rotations import turn_all, turned_apart
-from cardan.engine.verdict.estimates import reaches, step_errors, stretch_errors, variations
+from cardan.engine.verdict.estimates import (
+    is_abrupt,
+    may_strike,
+    reaches,
+    step_errors,
+    stretch_errors,
+    variations,
+)
 from cardan.engine.verdict.findings import Names
 from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
 from cardan.engine.verdict.springs import spring_ends, stretches
@@ -98,20 +105,6 @@ Pair = tuple[Sequence[Moment], Sequence[Moment]]
 def moment(state: State) -> Moment:
     """The present moment of a run."""
     return Moment(state.p_WB.copy(), state.q_WB.copy(), state.joint_q.copy())
-
-
-def may_strike(model: Model) -> bool:
-    """Whether a moving body can touch another."""
-    moving = model.bodies.kind == DYNAMIC
-    return bool((moving & can_touch(model.shapes, len(moving))).any())
-
-
-def is_abrupt(model: Model) -> bool:
-    """Whether joints have stops, friction or motors with a largest force, which change a motion at
-    a moment: within a step, wherever that is."""
-    joints = model.joints
-    bounded = np.isfinite(joints.motor_max_force)
-    return bool((joints.limit_on != 0).any() or (joints.friction > 0.0).any() or bounded.any())
 
 
 def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
@@ -306,8 +299,8 @@ def contradicts(
     largest = float(coarse.max(initial=0.0))
     if any(one["quantity"] in ESTIMATES for one in found):
         return largest <= (factor**2 - 1) * STEP_SHARE
-    order = 1 if abrupt else 2
-    return largest > min((factor**order - 1) * STEP_SHARE, CONTRADICTS)
+    grown = factor if abrupt else factor**2
+    return largest > min((grown - 1) * STEP_SHARE, CONTRADICTS)
 
 
 def can_change(found: Sequence[Finding]) -> bool:

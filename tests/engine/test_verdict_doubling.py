@@ -14,6 +14,7 @@ from cardan import load_scene
 from cardan.engine import Simulation
 from cardan.engine.outputs.account import Account
 from cardan.engine.verdict import Names, doubling
+from cardan.engine.verdict.estimates import is_abrupt
 from tests.engine.scenes import Document, brick, document
 
 
@@ -256,7 +257,7 @@ def test_stops_friction_and_bounded_motors_are_abrupt(part: Document) -> None:
     joint |= {"anchor": [0, 0, 0], "axis": [0, 1, 0], "damping": 0.1, "spring": {"stiffness": 1.0}}
     for more, abrupt in ((part, True), ({"motor": {"type": "velocity", "target": 1.0}}, False)):
         scene = document([brick("b", position=[0.5, 0, 0])], [joint | more])
-        assert doubling.is_abrupt(Simulation(load_scene(scene)).model) is abrupt
+        assert is_abrupt(Simulation(load_scene(scene)).model) is abrupt
 
 
 def links_with_stop_and_friction(dt: float) -> Document:
@@ -288,6 +289,17 @@ def test_what_stops_and_friction_change_is_compared_by_the_first_order() -> None
     (found,) = one.findings()
     assert found["quantity"] == "step_error"
     assert run(links_with_stop_and_friction(5e-4)).findings() == []
+
+
+@pytest.mark.parametrize(("friction", "order"), [(0.0, 2.0), (0.5, 1.0)])
+def test_a_step_is_advised_by_the_order_of_the_errors(friction: float, order: float) -> None:
+    """Of the first where a hinge has friction, of the second where an arm only swings."""
+    scene = servo(0.09)
+    scene["joints"][0]["friction"] = friction
+    one = run(scene)
+    (found,) = [f for f in Account.findings(one) if f["quantity"] == "step_error"]
+    step = 0.09 * 0.8 * (found["limit"] / found["value"]) ** (1.0 / order)
+    assert f"at most {step:.2g} s" in found["change"]
 
 
 def test_balls_that_an_impact_goes_through_do_not_count_by_what_they_hardly_move() -> None:
