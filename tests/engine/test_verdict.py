@@ -258,8 +258,8 @@ def test_a_motion_that_blew_up_does_not_tell_how_long_a_step_may_be(stiffness, q
 @pytest.mark.parametrize("place", [2.1, 2.15])
 def test_what_passes_through_between_two_steps_of_substeps_is_wrong(place):
     """A plate of 1 cm flies 40 cm a step against a ball; substeps see no farther than the step."""
-    plate = {"name": "plate", "position": [place, 0, 1], "linear_velocity": [-100, 0, 0]}
-    plate |= {"mass": 1.0, "shapes": [{"type": "box", "size": [0.01, 3, 3]}]}
+    plate: Document = {"name": "plate", "mass": 1.0, "position": [place, 0, 1]}
+    plate |= {"shapes": [{"type": "box", "size": [0.01, 3, 3]}], "linear_velocity": [-100, 0, 0]}
     small = ball(shapes=[{"type": "sphere", "radius": 0.03}])
     options = {"dt": 0.004, "duration": 0.06, "solver": {"method": "small_steps"}}
     through = ran(free(plate, small, **options))
