@@ -209,15 +209,16 @@ def _no_type(detail: Detail, path: Path, model: Any) -> Fault:
     if not isinstance(value, dict):
         message = f"An object with a `{field}` is needed; found {found(value)}."
         return _simple(path, "not_an_object", message, detail)
+    choice = listed(_types_at(model, detail["loc"], field))
     if field in value:
-        message = f"`{field}` must be a text; found {found(value[field])}."
+        message = f"`{field}` must be one of {choice}; found {found(value[field])}."
         return Fault(
             pointer=to_pointer([*path, field]),
             code="not_a_text",
             message=message,
             got=shown(value[field]),
         )
-    message = f"The field `{field}` is missing; it says what the other fields mean."
+    message = f"The field `{field}` is missing; it must be one of {choice}."
     return Fault(pointer=to_pointer([*path, field]), code="missing", message=message)
 
 
@@ -284,6 +285,17 @@ def _branches_at(model: Any, location: tuple[str | int, ...]) -> list[Any]:
                 for pair in _flatten(child, None)
             ]
     return [branch for _, branch in current]
+
+
+def _types_at(model: Any, location: tuple[str | int, ...], field: str) -> list[str]:
+    """Values by which a field tells the members of a union apart."""
+    members = _branches_at(model, location)
+    return [
+        value
+        for member in members
+        for kind in _branches_at(member, (field,))
+        for value in get_args(kind)
+    ]
 
 
 def _children(branch: Any, part: str | int) -> Iterator[Any]:

@@ -86,14 +86,17 @@ from cardan.engine.accounting.early_impacts import (
     note_passed,
     pass_on_impacts,
 )
+from cardan.engine.bodies.point import point_velocity
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, PLANE, STATIC, Model
+from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.state import EXTREME_KINETIC, State
 from cardan.engine.world.world import World
 
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 # sine of the angle between the axes of two steps up to which an axis is at rest
 STEADY_AXIS = 1e-3
 
@@ -264,14 +267,35 @@ def note_stop(world: World, row: int, phase: float) -> None:
 
 
 @kernel
+def depth_at_next_kick(world: World, contacts: Contacts, c: int) -> float:
+    """How deep [m] contact c will be when contacts are found again, if it goes on as now.
+
+    Reads   state: p, v, w at the end of the step
+    """
+    state, h = world.state, world.options.time_step
+    n, p = load3(contacts.normal_W, c), load3(contacts.point_W, c)
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    # points of the bodies half a step after the kick
+    v_a = point_velocity(state, a, add_scaled(p, 0.5 * h, load3(state.v_WB_W, a)))
+    v_b = point_velocity(state, b, add_scaled(p, 0.5 * h, load3(state.v_WB_W, b)))
+    return h * dot(n, sub(v_a, v_b)) - contacts.gap[c]
+
+
+@kernel
 def record_depths(world: World, contacts: Contacts) -> None:
     """Note rigid contacts that are deeper than either body may be penetrated.
+
+    Substeps end with the step, and contacts are found half a step later: what is soon as deep may
+    be through by then.
 
     Writes  state.extremes
     """
     state, first = world.state, first_of(world)
+    ahead = world.options.solver.method == SMALL_STEPS
     for c in range(contacts.count[0]):
         depth = -contacts.gap[c]
+        if ahead:
+            depth = max(depth, depth_at_next_kick(world, contacts, c))
         if depth <= state.extremes[GATE_DEPTH] or contacts.compliance[c] > 0.0:
             continue
         a, b = contacts.body_a[c], contacts.body_b[c]

@@ -31,6 +31,10 @@ class Options(TypedDict, total=False):
 
 def split_options(options: Options) -> tuple[str, MethodOptions]:
     """Method and its options. Raises ProblemError."""
+    known = Options.__annotations__
+    for name in options:
+        if name not in known:
+            raise ProblemError(name, f"is no option; there are {', '.join(known)}")
     guess = options.get("guess")
     chosen = MethodOptions(
         options.get("tolerance", 1e-10),

@@ -130,18 +130,16 @@ class SecondRuns(Account):
         if shares.touch and found:
             return np.zeros(0)
         if shares.touch:
-            return doubling.first_order_errors(self._differences(shares, 0.5, 0))
+            return doubling.first_order_errors(self._differences(shares, 0.5, 0), 0.5)
         estimate = doubling.estimated(self.model, self.state, self.options)
         factor = doubling.coarser_step(estimate, self.total_steps)
         first = doubling.first_compared(found)
-        coarse = self._differences(shares, float(factor), first)
-        if not doubling.contradicts(found, coarse, factor):
+        coarse, abrupt = self._differences(shares, float(factor), first), shares.abrupt
+        if not doubling.contradicts(found, coarse, factor, abrupt=abrupt):
             return np.zeros(0)
-        fine = self._differences(shares, 0.5, first)
-        if doubling.has_rigid_stops(self.model):
-            # impacts at stops are of first order, whatever two differences say
-            return doubling.first_order_errors(fine)
-        return doubling.measured_errors(coarse, fine, factor)
+        if abrupt:
+            return doubling.first_order_errors(self._differences(shares, 0.25, first), 0.25)
+        return doubling.measured_errors(coarse, self._differences(shares, 0.5, first), factor)
 
     def _differences(
         self, shares: doubling.Shares, factor: float, first: int

@@ -8,9 +8,11 @@ contradicts the estimate, with half the step. With an error C h^p of each motion
     p              =  log2 (|x(2h) - x(h)| / |x(h) - x(h/2)|),  1 to 2
     error of x(h)  =  |x(h) - x(h/2)| / (1 - 2^-p)
 
-(Richardson 1911). Where bodies can touch, impacts fall on other moments with another step, and what
-comes to rest may do so in the same place on another way: such a run is done once more with half the
-step if its estimate is small, and p = 1. Errors are shares of the reach of each motion, as in
+(Richardson 1911). Stops, friction and motors at their largest force change a motion at a moment
+that lies elsewhere within each other step: then p = 1, and the finer run has a quarter of the step.
+Where bodies can touch, impacts fall on other moments with another step, and what comes to rest may
+do so in the same place on another way: such a run is done once more with half the step if its
+estimate is small, and p = 1. Errors are shares of the reach of each motion, as in
 engine/verdict/estimates.py.
 
 Half the step says nothing of what the solver leaves in each: a run that all this trusts, and whose
@@ -27,10 +29,17 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.body_records import SPIN_AXIS, TURNED
 from cardan.engine.build.kinds import is_one_of
-from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
+from cardan.engine.build.limits import body_lengths, shows_turns
 from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.rotations import turn_all, turned_apart
-from cardan.engine.verdict.estimates import reaches, step_errors, stretch_errors, variations
+from cardan.engine.verdict.estimates import (
+    is_abrupt,
+    may_strike,
+    reaches,
+    step_errors,
+    stretch_errors,
+    variations,
+)
 from cardan.engine.verdict.findings import Names
 from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
 from cardan.engine.verdict.springs import spring_ends, stretches
@@ -96,20 +105,6 @@ Pair = tuple[Sequence[Moment], Sequence[Moment]]
 def moment(state: State) -> Moment:
     """The present moment of a run."""
     return Moment(state.p_WB.copy(), state.q_WB.copy(), state.joint_q.copy())
-
-
-def may_strike(model: Model) -> bool:
-    """Whether a moving body can touch another."""
-    moving = model.bodies.kind == DYNAMIC
-    return bool((moving & can_touch(model.shapes, len(moving))).any())
-
-
-def has_rigid_stops(model: Model) -> bool:
-    """Whether a joint has a stop that does not yield."""
-    joints = model.joints
-    bounded = np.isfinite(joints.limit_lower) | np.isfinite(joints.limit_upper)
-    rigid = ~(joints.limit_stiffness > 0.0).any(axis=2)
-    return bool((bounded & (joints.limit_on != 0) & rigid).any())
 
 
 def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
@@ -229,6 +224,8 @@ class Shares:
         """(m,): motions of bodies themselves; the others are relative to other bodies."""
         self.touch = may_strike(model)
         """Whether bodies touch: they may come to the same rest whatever their way."""
+        self.abrupt = is_abrupt(model)
+        """Whether something changes motions at a moment."""
 
     def bodies(self) -> NDArray[np.int64]:
         """(m,): the body that each motion is of."""
@@ -283,16 +280,27 @@ class Shares:
     def _moved(self, both: Pair) -> Array:
         a, b = (np.array(list(map(self._coordinates, run))) for run in both)
         reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_STRETCH)
+        if self.touch:
+            joints = self._model.joints
+            way = SMALL_SHARE_TOUCHING * self._length[joints.body_b]
+            small = np.where(joints.kind == SLIDER, way, SMALL_TURN_TOUCHING)
+            least[: len(small)] = np.maximum(small, SMALL_STRETCH)
         return self._share(np.abs(a - b), reach, least, self._followed)
 
 
-def contradicts(found: Sequence[Finding], coarse: Array, factor: int) -> bool:
+def contradicts(
+    found: Sequence[Finding], coarse: Array, factor: int, *, abrupt: bool = False
+) -> bool:
     """Whether a run with `factor` times the step contradicts what was estimated: its differences
-    (m,) over their reaches are small where there is a finding, large where there is none."""
+    (m,) over their reaches are small where there is a finding, large where there is none.
+
+    Where changes are abrupt, differences that are small by the second order are not by the first.
+    """
     largest = float(coarse.max(initial=0.0))
     if any(one["quantity"] in ESTIMATES for one in found):
         return largest <= (factor**2 - 1) * STEP_SHARE
-    return largest > min((factor**2 - 1) * STEP_SHARE, CONTRADICTS)
+    grown = factor if abrupt else factor**2
+    return largest > min((grown - 1) * STEP_SHARE, CONTRADICTS)
 
 
 def can_change(found: Sequence[Finding]) -> bool:
@@ -311,9 +319,9 @@ def measured_errors(coarse: Array, fine: Array, factor: int) -> Array:
     return error
 
 
-def first_order_errors(fine: Array) -> Array:
-    """(m,): errors over reaches, from differences to a run with half the step alone."""
-    return 2.0 * fine
+def first_order_errors(fine: Array, factor: float) -> Array:
+    """(m,): errors over reaches, from differences to a run with `factor` times the step alone."""
+    return fine / (1.0 - factor)
 
 
 def worst_body(errors: Array, shares: Shares) -> tuple[float, int]:
@@ -339,7 +347,8 @@ def with_measured(
     if value <= (EXCEEDED_TOUCHING if shares.touch else EXCEEDED):
         return list(found)
     kept = [one for one in found if one["quantity"] not in STEP_ERRORS]
-    change = largest_step(shares.time_step, value, STEP_SHARE, 1 if shares.touch else 2)
+    order = 1 if shares.touch or shares.abrupt else 2
+    change = largest_step(shares.time_step, value, STEP_SHARE, order)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     return [*kept, of_body(shares.state, names, body, quantity="step_error", **more)]
 

@@ -108,6 +108,20 @@ def variations(model: Model, state: State) -> Array:
     return state.extremes[first : first + VARIED * n].reshape(n, VARIED)
 
 
+def may_strike(model: Model) -> bool:
+    """Whether a moving body can touch another."""
+    moving = model.bodies.kind == DYNAMIC
+    return bool((moving & can_touch(model.shapes, len(moving))).any())
+
+
+def is_abrupt(model: Model) -> bool:
+    """Whether joints have stops, friction or motors with a largest force, which change a motion at
+    a moment: within a step, wherever that is."""
+    joints = model.joints
+    bounded = np.isfinite(joints.motor_max_force)
+    return bool((joints.limit_on != 0).any() or (joints.friction > 0.0).any() or bounded.any())
+
+
 def ratio(above: Array, below: Array) -> Array:
     """above / below; 0 where there is nothing below."""
     return np.divide(above, below, out=np.zeros(len(above)), where=below > 0.0)

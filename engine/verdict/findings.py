@@ -63,6 +63,9 @@ OVERLAP_CHANGE = (
     "Mend the overlap at the start first: bodies that are pushed apart are deep and gain energy, "
     "whatever the step."
 )
+# what is too fast for the step, and what is to be changed if it is so because the motion blew up
+TOO_FAST = ("travel_per_step", "turn_per_step", "step_error", "stretch_error")
+BLOWN_UP_CHANGE = "Make `simulation.dt` smaller: by how much, a motion that blew up does not tell."
 DRIVE_CHANGE = (
     "Give the motor a `max_force`, with which it yields, or take away what holds it: a stop, a "
     "contact, another motor."
@@ -243,6 +246,19 @@ def step_change(finding: Finding, h: float) -> str:
     return f"Make `simulation.dt` at most {h * finding['limit'] / finding['value']:.2g} s."
 
 
+def put_causes_first(found: Sequence[Finding], overlaps: Sequence[Overlap], names: Names) -> None:
+    """Write what is to be changed of findings that follow from others."""
+    if is_wrong([one for one in found if one["quantity"] == "energy_growth"]):
+        for one in found:
+            if one["quantity"] in TOO_FAST:
+                one["change"] = BLOWN_UP_CHANGE
+    ends = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
+    for one in found:
+        # energy is of no body
+        if overlaps and one["quantity"] in LED_TO and one["body"] in {None, *ends}:
+            one["change"] = OVERLAP_CHANGE
+
+
 def findings(
     model: Model, state: State, options: StepOptions, names: Names, overlaps: Sequence[Overlap]
 ) -> list[Finding]:
@@ -293,13 +309,13 @@ def findings(
         found.append(deep)
     found += moment_findings(model, state, h, names)
     found += motion_findings(model, state, options, names)
-    if overlaps:
-        ends = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
-        for one in found:
-            # energy is of no body
-            if one["quantity"] in LED_TO and one["body"] in {None, *ends}:
-                one["change"] = OVERLAP_CHANGE
+    put_causes_first(found, overlaps, names)
     return found
+
+
+def is_wrong(found: Sequence[Finding]) -> bool:
+    """Whether a finding is beyond WRONG times its limit."""
+    return any(one["value"] > WRONG.get(one["quantity"], np.inf) * one["limit"] for one in found)
 
 
 def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]:
@@ -307,8 +323,6 @@ def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]
 
     Wrong is a run that failed, and one with a finding beyond WRONG times its limit.
     """
-    wrong = failure is not None or any(
-        one["value"] > WRONG.get(one["quantity"], np.inf) * one["limit"] for one in found
-    )
+    wrong = failure is not None or is_wrong(found)
     status = "wrong" if wrong else "suspect" if found else "trusted"
     return {"status": status, "findings": list(found)}

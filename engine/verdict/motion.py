@@ -28,6 +28,8 @@ from cardan.engine.build.limits import LARGEST_TURN, LENGTH_SHARE, REST_SPEED, b
 from cardan.engine.build.mobility import driven_mechanisms, prescribed_bodies
 from cardan.engine.verdict.estimates import (
     has_orbits,
+    is_abrupt,
+    may_strike,
     ratio,
     reaches,
     settles,
@@ -192,7 +194,9 @@ def step_error_finding(
     value = float(max(errors.max(), within.max(initial=0.0)))
     if not value > STEP_SHARE:
         return None
-    change = largest_step(float(options.time_step), value, STEP_SHARE)
+    # what changes at a moment within a step is of first order
+    order = 1 if is_abrupt(model) or may_strike(model) else 2
+    change = largest_step(float(options.time_step), value, STEP_SHARE, order)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     if errors.max() == value:
         return of_body(state, names, int(np.argmax(errors)), quantity="step_error", **more)

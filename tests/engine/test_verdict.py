@@ -236,6 +236,38 @@ def test_a_chain_of_heavy_links_is_trusted(formulation):
     assert simulation.summary()["verdict"] == {"status": "trusted", "findings": []}
 
 
+@pytest.mark.parametrize(
+    ("stiffness", "quantity"), [(1e8, "step_error"), ([0.0, 0.0, 1e9], "stretch_error")]
+)
+def test_a_motion_that_blew_up_does_not_tell_how_long_a_step_may_be(stiffness, quantity):
+    """Steps of 10 ms on two springs that turn round within microseconds."""
+    bodies = [{"name": name, "mass": 1.0, "inertia": [1.0] * 3} for name in "ab"]
+    bodies = [body | {"position": [x, 0, 0]} for body, x in zip(bodies, (1, 3), strict=True)]
+    spring = {"type": "spring", "rest": 0.5, "stiffness": stiffness}
+    forces = [
+        spring | {"parent": "world", "child": "a", "anchor": [0, 0, 0], "anchor2": [1, 0, 0]},
+        spring | {"parent": "a", "child": "b", "anchor": [1, 0.1, 0], "anchor2": [3, 0, 0]},
+    ]
+    simulation = {"dt": 0.01, "duration": 2.0}
+    wild = ran(document(bodies, forces=forces, simulation=simulation, gravity=[0, 0, 0]))
+    found = {one["quantity"]: one["change"] for one in wild.findings()}
+    assert {"energy_growth", quantity} <= found.keys()
+    assert not any("at most" in change for change in found.values())
+
+
+@pytest.mark.parametrize("place", [2.1, 2.15])
+def test_what_passes_through_between_two_steps_of_substeps_is_wrong(place):
+    """A plate of 1 cm flies 40 cm a step against a ball; substeps see no farther than the step."""
+    plate: Document = {"name": "plate", "mass": 1.0, "position": [place, 0, 1]}
+    plate |= {"shapes": [{"type": "box", "size": [0.01, 3, 3]}], "linear_velocity": [-100, 0, 0]}
+    small = ball(shapes=[{"type": "sphere", "radius": 0.03}])
+    options = {"dt": 0.004, "duration": 0.06, "solver": {"method": "small_steps"}}
+    through = ran(free(plate, small, **options))
+    assert through.poses()[0, 0] < through.poses()[1, 0] - 1.0
+    assert the_finding(through, "penetration")["value"] > 0.05
+    assert through.summary()["verdict"]["status"] == "wrong"
+
+
 def test_energy_that_grows_from_nothing_is_found():
     careless, sensible = ran(comet(0.02)), ran(comet(0.0001))
     assert sensible.findings() == []

@@ -14,6 +14,8 @@ from cardan import load_scene
 from cardan.engine import Simulation
 from cardan.engine.outputs.account import Account
 from cardan.engine.verdict import Names, doubling
+from cardan.engine.verdict.estimates import is_abrupt
+from tests.engine.scenes import Document, brick, document
 
 
 def sleeping_top(spin: float, dt: float) -> dict[str, Any]:
@@ -237,10 +239,92 @@ def test_impacts_at_stops_are_of_first_order_whatever_two_differences_say() -> N
     assert case.truth is not None
     true = np.array([case.truth(t) for t in times])
     assert off_by(case, times, values, true) > 0.05
-    assert doubling.has_rigid_stops(one.model)
     assert quantities(one.findings()) == ["step_error"]
-    del case.document["joints"][0]["limits"]
-    assert not doubling.has_rigid_stops(Simulation(load_scene(case.document)).model)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"limits": {"upper": 1.0}},
+        {"limits": {"upper": 1.0, "stiffness": 100.0}},
+        {"friction": 0.1},
+        {"motor": {"type": "velocity", "target": 1.0, "max_force": 1.0}},
+    ],
+)
+def test_stops_friction_and_bounded_motors_are_abrupt(part: Document) -> None:
+    """A spring and a motor without a bound are not."""
+    joint: Document = {"name": "j", "type": "hinge", "parent": "world", "child": "b"}
+    joint |= {"anchor": [0, 0, 0], "axis": [0, 1, 0], "damping": 0.1, "spring": {"stiffness": 1.0}}
+    for more, abrupt in ((part, True), ({"motor": {"type": "velocity", "target": 1.0}}, False)):
+        scene = document([brick("b", position=[0.5, 0, 0])], [joint | more])
+        assert is_abrupt(Simulation(load_scene(scene)).model) is abrupt
+
+
+def links_with_stop_and_friction(dt: float) -> Document:
+    """Two links that fall on a stop; the second one hangs on a hinge with friction."""
+    shape = {"type": "box", "size": [0.5, 0.05, 0.05]}
+    bodies: list[Document] = [
+        {"name": name, "mass": 1.0, "position": [x, 0, 0], "shapes": [shape]}
+        for name, x in (("upper", 0.25), ("lower", 0.75))
+    ]
+    hinge: Document = {"type": "hinge", "axis": [0, 1, 0], "child": "upper", "parent": "world"}
+    stop = {"lower": -0.5, "upper": 0.8, "restitution": 0.3}
+    joints = [
+        hinge | {"name": "shoulder", "anchor": [0, 0, 0], "limits": stop},
+        hinge | {"name": "elbow", "anchor": [0.5, 0, 0], "friction": 0.1}
+        | {"parent": "upper", "child": "lower"},
+    ]  # fmt: skip
+    simulation = {"dt": dt, "duration": 2.0, "collisions": False}
+    return document(bodies, joints, simulation=simulation)
+
+
+def test_what_stops_and_friction_change_is_compared_by_the_first_order() -> None:
+    """Links that are off by 7 % of their way, which is two reaches: a run with twice the step is
+    off by as much again, and by the second order that would be little."""
+    one, fine = (run(links_with_stop_and_friction(dt)) for dt in (2e-3, 2e-3 / 32))
+    shares, lower = one._shares(), one.body_names.index("lower")
+    pairs = [doubling.moment(s.state) for s in (one, fine)]
+    assert shares.of(pairs[:1], pairs[1:])[lower] > 0.05
+    assert Account.findings(one) == []
+    (found,) = one.findings()
+    assert found["quantity"] == "step_error"
+    assert run(links_with_stop_and_friction(5e-4)).findings() == []
+
+
+@pytest.mark.parametrize(("friction", "order"), [(0.0, 2.0), (0.5, 1.0)])
+def test_a_step_is_advised_by_the_order_of_the_errors(friction: float, order: float) -> None:
+    """Of the first where a hinge has friction, of the second where an arm only swings."""
+    scene = servo(0.09)
+    scene["joints"][0]["friction"] = friction
+    one = run(scene)
+    (found,) = [f for f in Account.findings(one) if f["quantity"] == "step_error"]
+    step = 0.09 * 0.8 * (found["limit"] / found["value"]) ** (1.0 / order)
+    assert f"at most {step:.2g} s" in found["change"]
+
+
+def test_balls_that_an_impact_goes_through_do_not_count_by_what_they_hardly_move() -> None:
+    """A cradle of five balls on hinges: the three in the middle swing by 0.2 mm."""
+    bodies: list[Document] = []
+    joints: list[Document] = []
+    for k in range(5):
+        ball = {"type": "sphere", "radius": 0.1, "material": "m"}
+        bodies.append(
+            {"name": f"b{k}", "mass": 1.0, "position": [0.2 * k, 0, -1], "shapes": [ball]}
+        )
+        joints.append({"name": f"j{k}", "type": "hinge", "parent": "world", "child": f"b{k}"})
+        joints[k] |= {"anchor": [0.2 * k, 0, 0], "axis": [0, 1, 0]}
+    joints[0]["initial"] = {"position": 0.5}
+    one = run(
+        document(
+            bodies,
+            joints,
+            simulation={"dt": 1e-3, "duration": 1.2},
+            contact={"restitution_law": "propagating"},
+            materials={"m": {"restitution": 1.0, "friction": 0.0}},
+        )
+    )
+    assert one.poses()[4, 0] > 1.1
+    assert one.findings() == []
 
 
 @pytest.mark.parametrize("steps", [16, 17, 31, 32, 63, 64, 1000, 1001])

@@ -148,7 +148,9 @@ WORDS = [
     case("unknown-section", "/body", [], "unknown_field", "Unknown field `body`"),
     case("odd-field", "/bodies/0/a~b", 1.0, "unknown_field", "`a~b`", "/bodies/0/a~0b"),
     case("unknown-shape", f"{SHAPE}/type", "ball", "unknown_type", "type 'ball'; the allowed"),
-    case("shape-without-type", SHAPE, {"radius": 1}, "missing", "`type`", f"{SHAPE}/type"),
+    case("shape-without-type", SHAPE, {"radius": 1}, "missing", "`type` is missing; it must be one "
+         "of sphere, box", f"{SHAPE}/type"),
+    case("number-for-type", "/joints/0/type", 7, "not_a_text", "`type` must be one of ball, hinge"),
     case("unknown-joint-type", "/joints/0/type", "revolute", "unknown_type", "hinge"),
     case("wrong-field-of-type", f"{SHAPE}/size", [1, 1, 1], "unknown_field", "`size`"),
     case("unknown-option", "/simulation/integrator", "euler", "not_allowed", "'euler'"),

@@ -239,6 +239,7 @@ REFUSED = [
     (lambda: solve_lcp(np.eye(1), [1.0], guess=[1.0, 2.0]), "guess", "shape"),
     (lambda: solve_lcp(np.eye(1), [1.0], relaxation=2.0), "relaxation", "between"),
     (lambda: solve_lcp(np.eye(1), [1.0], max_iterations=-1), "max_iterations", "0 or more"),
+    (lambda: solve_lcp(np.eye(1), [1.0], steps=5), "steps", "there are"),  # type: ignore[call-arg]
     (lambda: solve_lcp([[1.0, 2], [0, 1]], [1.0, 1], method="pivoting"), "A", "symmetric"),
     (lambda: solve_lcp(np.eye(1), [1.0], method="direct"), "method", "bounds"),
     (lambda: solve_mixed_lcp(np.eye(2), [1.0, 1], [2]), "equations", "outside"),
