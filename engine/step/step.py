@@ -132,7 +132,7 @@ def begin_step(world: World) -> bool:
     if world.options.impact_time == EXACT or not (changed or jumps):
         return True
     if has_impact_law(world.options):
-        return not changed or resolve_before_drift(world)
+        return not changed or (resolve_before_drift(world) and stop_first_crossing(world))
     return start_drives(world) and stop_first_crossing(world)
 
 

@@ -48,7 +48,7 @@ def shot(kind: str, offset: float, dt: float, wall: Document, **more: Any) -> Si
     return simulate(
         document(
             [wall, bullet], gravity=[0, 0, 0], materials={"m": {"restitution": more.pop("e", 0.0)}},
-            simulation={"dt": dt},
+            simulation={"dt": dt}, **more,
         )
     )  # fmt: skip
 
@@ -80,6 +80,17 @@ def test_a_bullet_bounces_with_its_restitution(offset: float) -> None:
     events = sim.events()
     assert list(events["kind"]) == [0, 1]
     assert events["approach_speed"][0] == pytest.approx(SPEED)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5])
+@pytest.mark.parametrize("law", ["newton", "poisson", "propagating"])
+def test_no_law_of_impacts_lets_a_bullet_pass(law: str, e: float) -> None:
+    for offset in OFFSETS:
+        contact = {"restitution_law": law}
+        sim = shot("sphere", offset, 1e-3, thin_wall(type="static"), e=e, contact=contact)
+        sim.advance(8)
+        assert sim.poses()[1, 0] < -0.005
+        assert sim.velocities()[1, 0] == pytest.approx(-e * SPEED, abs=1e-9)
 
 
 @pytest.mark.parametrize("how", ["set_velocity", "apply_impulse"])
