@@ -29,7 +29,12 @@ from cardan.engine.build.limits import LENGTH_SHARE, body_lengths, shorter_lengt
 from cardan.engine.build.mobility import joined_bodies
 from cardan.engine.errors import Failure
 from cardan.engine.verdict.moments import moment_findings
-from cardan.engine.verdict.motion import CABLE_CHANGE, energy_change, motion_findings
+from cardan.engine.verdict.motion import (
+    CABLE_CHANGE,
+    energy_change,
+    motion_findings,
+    step_change,
+)
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import StepOptions
@@ -63,9 +68,6 @@ OVERLAP_CHANGE = (
     "Mend the overlap at the start first: bodies that are pushed apart are deep and gain energy, "
     "whatever the step."
 )
-# what is too fast for the step, and what is to be changed if it is so because the motion blew up
-TOO_FAST = ("travel_per_step", "turn_per_step", "step_error", "stretch_error")
-BLOWN_UP_CHANGE = "Make `simulation.dt` smaller: by how much, a motion that blew up does not tell."
 DRIVE_CHANGE = (
     "Give the motor a `max_force`, with which it yields, or take away what holds it: a stop, a "
     "contact, another motor."
@@ -241,24 +243,6 @@ def rope_step(model: Model, state: State, j: int) -> float | None:
     return ROPE_TURN * float(np.sqrt(mass[lightest] * length[lightest] / (12.0 * tension)))
 
 
-def step_change(finding: Finding, h: float) -> str:
-    """The largest step with which a body stays within its limit."""
-    return f"Make `simulation.dt` at most {h * finding['limit'] / finding['value']:.2g} s."
-
-
-def put_causes_first(found: Sequence[Finding], overlaps: Sequence[Overlap], names: Names) -> None:
-    """Write what is to be changed of findings that follow from others."""
-    if is_wrong([one for one in found if one["quantity"] == "energy_growth"]):
-        for one in found:
-            if one["quantity"] in TOO_FAST:
-                one["change"] = BLOWN_UP_CHANGE
-    ends = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
-    for one in found:
-        # energy is of no body
-        if overlaps and one["quantity"] in LED_TO and one["body"] in {None, *ends}:
-            one["change"] = OVERLAP_CHANGE
-
-
 def findings(
     model: Model, state: State, options: StepOptions, names: Names, overlaps: Sequence[Overlap]
 ) -> list[Finding]:
@@ -299,7 +283,8 @@ def findings(
             finding["value"] *= h
             finding["limit"] *= h
             finding |= {"quantity": quantity, "unit": unit, "body": names.body(first)}
-            finding |= {"worst": names.body(worst), "change": step_change(finding, h)}
+            change = step_change(h, finding["limit"] / finding["value"])
+            finding |= {"worst": names.body(worst), "change": change}
             found.append(finding)
     deep = crossing(state, DEPTH, h)
     if deep is not None:
@@ -309,13 +294,13 @@ def findings(
         found.append(deep)
     found += moment_findings(model, state, h, names)
     found += motion_findings(model, state, options, names)
-    put_causes_first(found, overlaps, names)
+    if overlaps:
+        ends = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
+        for one in found:
+            # energy is of no body
+            if one["quantity"] in LED_TO and one["body"] in {None, *ends}:
+                one["change"] = OVERLAP_CHANGE
     return found
-
-
-def is_wrong(found: Sequence[Finding]) -> bool:
-    """Whether a finding is beyond WRONG times its limit."""
-    return any(one["value"] > WRONG.get(one["quantity"], np.inf) * one["limit"] for one in found)
 
 
 def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]:
@@ -323,6 +308,8 @@ def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]
 
     Wrong is a run that failed, and one with a finding beyond WRONG times its limit.
     """
-    wrong = failure is not None or is_wrong(found)
+    wrong = failure is not None or any(
+        one["value"] > WRONG.get(one["quantity"], np.inf) * one["limit"] for one in found
+    )
     status = "wrong" if wrong else "suspect" if found else "trusted"
     return {"status": status, "findings": list(found)}

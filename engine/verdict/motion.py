@@ -66,6 +66,9 @@ Finding = dict[str, Any]
 HALF_TURN = np.pi
 # estimated error over the scale of the motion
 STEP_SHARE = 0.06
+# of the present step: what a motion asks for that is shorter, it asks for because it blew up
+LEAST_SHARE = 1e-3
+BLOWN_UP_CHANGE = "Make `simulation.dt` smaller: by how much, a motion that blew up does not tell."
 # an unexplained energy that matters lifts every body by this share of its length
 SMALL_LIFT = 1e-5
 # share of impacts that `small_steps` books as correction: what falls within a step (decision 0110)
@@ -164,7 +167,14 @@ def so_far(state: State) -> dict[str, Any]:
 
 def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
     """The step with which an error of an order is within its limit, with a margin, as a change."""
-    return f"Make `simulation.dt` at most {h * 0.8 * (limit / value) ** (1.0 / order):.2g} s."
+    return step_change(h, 0.8 * (limit / value) ** (1.0 / order))
+
+
+def step_change(h: float, share: float) -> str:
+    """As a change: a step of at most this share of the present one."""
+    if share < LEAST_SHARE:
+        return BLOWN_UP_CHANGE
+    return f"Make `simulation.dt` at most {h * share:.2g} s."
 
 
 def of_body(state: State, names: Any, i: int, **more: Any) -> Finding:

@@ -8,10 +8,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cardan.service.recordings.columns import KEYS, POSE, VELOCITY
-from cardan.service.recordings.sources import Recording, Source, loaded
+from cardan.service.recordings.sources import Loaded, Recording, Source, loaded
 from cardan.service.recordings.tables import TABLES, Tables, to_numpy
 
 CHANNELS = ("pose", "velocity", *TABLES[1:])
+# values of a part of a table that are held in memory: formats by columns read it once for each
+MOST_HELD = 1 << 22
 # columns that decide whether a row belongs to a slice
 FILTERED = ("time", "step", "body", "body_a", "body_b")
 
@@ -61,12 +63,8 @@ def cut(recording: Tables, part: Slice) -> Tables:
     """The part of a recording. Raises SliceError for unknown bodies or an impossible slice."""
     if part.whole:
         return recording
-    return recording.with_tables(
-        {
-            name: pa.concat_tables([source.schema.empty_table(), *source.chunks()])
-            for name, source in cut_chunks(loaded(recording), part).sources.items()
-        }
-    )
+    sources = cut_chunks(loaded(recording), part).sources
+    return recording.with_tables({name: _table(source) for name, source in sources.items()})
 
 
 def cut_chunks(recording: Recording, part: Slice) -> Recording:
@@ -77,7 +75,7 @@ def cut_chunks(recording: Recording, part: Slice) -> Recording:
     _check_bodies(recording, part)
     steps = kept_steps(recording, part.stride) if part.stride > 1 else None
     sources = {
-        name: _Cut(name, source, part, steps)
+        name: _held(_Cut(name, source, part, steps))
         for name, source in recording.sources.items()
         if name in part.tables()
     }
@@ -86,11 +84,13 @@ def cut_chunks(recording: Recording, part: Slice) -> Recording:
 
 def kept_steps(recording: Recording, stride: int) -> npt.NDArray[np.int64]:
     """Every n-th recorded step, from the first one; events happen between them."""
-    steps = np.zeros(0, dtype=np.int64)
-    for name, source in recording.sources.items():
-        if name != "events":
-            for chunk in source.chunks(["step"]):
-                steps = np.union1d(steps, to_numpy(chunk["step"]).astype(np.int64))
+    found = [
+        np.unique(to_numpy(chunk["step"]).astype(np.int64))
+        for name, source in recording.sources.items()
+        if name != "events"
+        for chunk in source.chunks(["step"])
+    ]
+    steps = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
     return steps[:: min(stride, len(steps) + 1)]
 
 
@@ -114,6 +114,16 @@ class _Cut:
         wanted = list(self.schema.names if columns is None else columns)
         for chunk in self._source.chunks(list(dict.fromkeys([*wanted, *self._keys]))):
             yield _rows(self._name, chunk, self._part, self._steps).select(wanted)
+
+
+def _held(source: Source) -> Source:
+    """A part in memory, if it is small."""
+    small = source.num_rows * len(source.schema.names) <= MOST_HELD
+    return Loaded(_table(source)) if small else source
+
+
+def _table(source: Source) -> pa.Table:
+    return pa.concat_tables([source.schema.empty_table(), *source.chunks()])
 
 
 def _rows(name: str, table: pa.Table, part: Slice, steps: npt.NDArray[np.int64] | None) -> pa.Table:
