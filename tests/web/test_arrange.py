@@ -170,13 +170,13 @@ def test_a_joint_is_moved_by_a_finger_and_turned_by_numbers(browser: Any, server
     anchor = after["joints"][1]["anchor"]
     assert anchor[0] > 0.55
     assert anchor[1:] == [0, 2]
-    arranging.bar.get_by_role("button", name="Turn").tap()
+    arranging.bar.get_by_role("button", name="Turn").click()
     arranging.bar.get_by_label("axis z").fill("1")
     arranging.bar.get_by_label("axis z").press("Enter")
     after = json.loads(arranging.text())
     elbow = {**before["joints"][1], "anchor": anchor, "axis": [0, 1, 1]}
     assert after == {**before, "joints": [before["joints"][0], elbow]}
-    arranging.bar.get_by_role("button", name="Cancel").tap()
+    arranging.bar.get_by_role("button", name="Cancel").click()
     assert arranging.bar.count() == 0
     assert json.loads(arranging.text()) == after
     shown.wait(f"Math.abs(cardan.pose('lower')[0] - {running[0]}) < 1e-6")
