@@ -28,6 +28,7 @@ log = logging.getLogger("cardan.workers")
 PRELOAD = "cardan.service.preload"
 START_SECONDS = 10.0
 LOAD_SECONDS = 600.0
+LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 Task = tuple[Callable[[], None], bool, Future[None]]
 """What to do, whether the fork server answers it, and the result."""
@@ -159,21 +160,18 @@ def _environment() -> Iterator[None]:
     """What a new interpreter needs: to find this package, and no threads before the fork.
 
     The fork server is not told our `sys.path`; a numeric library that starts threads in it would
-    leave its forks with locks nobody opens; and it needs no secret.
+    leave its forks with locks nobody opens; and it needs no secret. What is set stays: another
+    thread that lists the environment fails where a name is gone that it has just seen.
     """
     root = str(Path(cardan.__file__).parents[1])
-    path = os.environ.get("PYTHONPATH")
-    wanted = {"PYTHONPATH": os.pathsep.join([root, path]) if path else root}
-    wanted |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    before = {name: os.environ.get(name) for name in (*wanted, *SECRETS)}
-    os.environ.update(wanted)
-    for name in SECRETS:
-        os.environ.pop(name, None)
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if root not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, paths)])
+    os.environ.update(dict.fromkeys(LIBRARY_THREADS, "1"))
+    secrets = {name: os.environ[name] for name in SECRETS if name in os.environ}
+    for name in secrets:
+        del os.environ[name]
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        os.environ.update(secrets)

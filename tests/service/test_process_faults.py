@@ -141,6 +141,24 @@ def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(services)
     assert run_here(services) == "succeeded"
 
 
+def test_a_start_takes_nothing_out_of_the_environment(monkeypatch):
+    """Another thread that lists it would fail at the name that is gone."""
+    delete, removed = os._Environ.__delitem__, []
+
+    def noted(environ, name):
+        removed.append(name)
+        delete(environ, name)
+
+    monkeypatch.setattr(os._Environ, "__delitem__", noted)
+    starting.end_fork_server()
+    wait_for(starting.start_fork_server, what="another fork server")
+    assert removed == []
+    path = os.environ["PYTHONPATH"]
+    starting.end_fork_server()
+    wait_for(starting.start_fork_server, what="a third one")
+    assert os.environ["PYTHONPATH"] == path
+
+
 def test_a_fork_server_that_hangs_is_replaced(services, monkeypatch):
     monkeypatch.setattr(starting, "START_SECONDS", 1.0)
     frozen = fork_server_here()
