@@ -306,7 +306,6 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
 
     def count_elsewhere(self, seconds: float) -> None:
         """Count steps that something else did on the state, after the first, and their time."""
-        self.leave_scene()
         self._advanced_steps = self.step_count
         self._advance_s = self._first_s + seconds
 

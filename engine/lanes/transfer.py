@@ -30,9 +30,9 @@ def read_rows(source: Any, lane: int, target: NDArray) -> None:
 
 @kernel
 def read_motion(lanes: LaneWorld, lane: int, handle: World) -> None:
-    """Put a world where the one in a lane is: step, motion, work and impulses so far.
+    """Put a world where the one in a lane is: step, motion and work so far.
 
-    Its records of extremes are not read.
+    What only the account of a run needs is not read.
 
     Writes  world.state
     Check   tests/engine/lanes/test_recordings.py
@@ -46,9 +46,7 @@ def read_motion(lanes: LaneWorld, lane: int, handle: World) -> None:
     read_rows(source.v_WB_W, lane, target.v_WB_W)
     read_rows(source.w_WB_W, lane, target.w_WB_W)
     read_rows(source.joint_q, lane, target.joint_q)
-    read_rows(source.joint_lam, lane, target.joint_lam)
     read_row(source.tree_q, lane, target.tree_q)
     read_row(source.tree_qd, lane, target.tree_qd)
     read_rows(source.tree_bias_acceleration, lane, target.tree_bias_acceleration)
     read_row(source.ledger, lane, target.ledger)
-    read_row(source.momentum_in, lane, target.momentum_in)

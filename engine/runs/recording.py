@@ -98,6 +98,11 @@ class Recording:
         if "events" in self._channels:
             simulation.watch_events()
 
+    @classmethod
+    def of_run(cls, simulation: Simulation, channels: Collection[str] | None = None) -> Recording:
+        """Of all frames that the scene asks for; `observe` records the first, before any step."""
+        return cls(simulation, recording_steps(simulation.scene)[1:], channels)
+
     def __repr__(self) -> str:
         """What it has, in a line."""
         return f"<Recording: {self._sampler.n_frames} frames of {len(self._bodies)} bodies>"

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cardan.engine.compiler.lanes import W
-from cardan.engine.runs.recording import Recording, recording_steps
+from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_side_by_side
-from cardan.engine.runs.whole import advance_to_end
+from cardan.engine.runs.whole import recorded
 from cardan.engine.simulation import Simulation
 from cardan.schemas import GivenScene, Limits, Scene, load_changed
 
@@ -28,6 +28,10 @@ METRICS = (
     "solver.max_residual",
     "state_hash",
 )
+
+
+# channels of trajectories
+POSES = ("pose",)
 
 
 class Variants:
@@ -170,37 +174,28 @@ class _Runs:
         elif waiting:
             self._run_together(waiting)
 
-    def _recordings(self, simulations: Sequence[Simulation]) -> list[Recording]:
-        """Of the poses of each, if they are kept."""
-        if not self._keep:
-            return []
-        return [Recording(one, recording_steps(one.scene)[1:], {"pose"}) for one in simulations]
-
     def _run_alone(self, simulation: Simulation) -> None:
         # judged as its neighbours in lanes are, by estimates
         simulation.leave_scene()
-        recordings = self._recordings([simulation])
-        for recording in recordings:
-            recording.observe()
-        advance_to_end(simulation)
-        self._end(simulation, recordings)
+        self._end(*recorded(simulation, keep=self._keep, channels=POSES))
 
     def _run_together(self, simulations: list[Simulation]) -> None:
-        recordings = self._recordings(simulations)
+        kept = simulations if self._keep else []
+        recordings = [Recording.of_run(one, POSES) for one in kept]
         came = self._lanes.advance(simulations, recordings)
         for k, one in enumerate(simulations):
-            if not came[k]:
+            if came[k]:
+                self.in_lanes += 1
+                self._end(recordings[k] if recordings else None, one.summary())
+            else:
                 one.reset()
                 self._run_alone(one)
-                continue
-            self.in_lanes += 1
-            self._end(one, recordings[k : k + 1])
 
-    def _end(self, simulation: Simulation, recordings: Sequence[Recording]) -> None:
-        """Keep what a run came to; it has one recording or none."""
-        self.summaries.append(simulation.summary())
-        for one in recordings:
-            self.tracks.append(Track(one.times(), one.poses(), one.body_names))
+    def _end(self, recording: Recording | None, summary: dict[str, Any]) -> None:
+        """Keep what a run came to."""
+        self.summaries.append(summary)
+        if recording is not None:
+            self.tracks.append(Track(recording.times(), recording.poses(), recording.body_names))
 
 
 def listed(variations: Variations) -> list[Overrides]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from cardan.engine.build.options import with_options
 from cardan.engine.runs.accuracy import add_accuracy, choose
 from cardan.engine.runs.overview import add_reactions
-from cardan.engine.runs.recording import Recording, recording_steps
+from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.verification import add_verification, verify
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.options import Integrator
@@ -70,11 +70,15 @@ def recorded(
     simulation: Simulation,
     *,
     keep: bool,
+    channels: Collection[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Recording | None, dict[str, Any]]:
-    """As `run`, of a simulation before its first step; without `keep` nothing is recorded."""
-    recording = Recording(simulation, recording_steps(simulation.scene)[1:]) if keep else None
+    """As `run`, of a simulation before its first step; without `keep` nothing is recorded.
+
+    channels: as of a recording
+    """
+    recording = Recording.of_run(simulation, channels) if keep else None
     if recording is not None:
         recording.observe()
     stopped = advance_to_end(simulation, progress, should_stop)

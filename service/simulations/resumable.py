@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan.engine import Simulation
-from cardan.engine.runs.recording import Recording, recording_steps
+from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.whole import advance_to_end
 from cardan.service.simulations.checkpoints import CheckpointFolder, Mark
 
@@ -31,7 +31,7 @@ class ResumableRun:
         self._every_s = every_s
         self.recording: Recording | None = None
         if keep:
-            self.recording = Recording(simulation, recording_steps(simulation.scene)[1:])
+            self.recording = Recording.of_run(simulation)
         self._parts = 0
         self._saved = (0, 0)
         self.resumed_step = 0

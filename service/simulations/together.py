@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cardan.engine import Simulation, with_options
 from cardan.engine.compiler.lanes import W
-from cardan.engine.runs.recording import Recording, recording_steps
+from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_side_by_side
 from cardan.engine.runs.variants import Variants
 from cardan.schemas import Limits, Scene
@@ -93,7 +93,7 @@ class Together:
             return None
         simulation, recording = variants.simulation(with_options(scene)), None
         if record or item.record == "full":
-            recording = Recording(simulation, recording_steps(simulation.scene)[1:])
+            recording = Recording.of_run(simulation)
             if recording.nbytes * W > MOST_RECORDED:
                 return None
         may = may_be_side_by_side(simulation, recording)

@@ -7,7 +7,7 @@ import pytest
 
 from cardan.engine import Simulation
 from cardan.engine.compiler.lanes import HAS_LANES, W
-from cardan.engine.runs.recording import Recording, recording_steps
+from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.side_by_side import SideBySide, may_be_side_by_side
 from cardan.engine.runs.whole import recorded
 from cardan.schemas import apply_overrides, load_scene
@@ -27,7 +27,7 @@ def group(document: Document) -> list[Simulation]:
 
 def recordings_of(simulations: list[Simulation]) -> list[Recording]:
     """One of each, with all frames that its scene asks for."""
-    return [Recording(one, recording_steps(one.scene)[1:]) for one in simulations]
+    return [Recording.of_run(one) for one in simulations]
 
 
 def without_clock(summary: Document) -> Document:
