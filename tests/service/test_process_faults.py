@@ -80,13 +80,28 @@ def starts_a_process():
     return False
 
 
+class Here:
+    """This very process, as if it were a server."""
+
+    process = type("Process", (), {"pid": os.getpid()})
+
+
 def fork_server_here():
-    """The fork server of this very process."""
-
-    class Here:
-        process = type("Process", (), {"pid": os.getpid()})
-
     return fork_server(Here)
+
+
+def replace_fork_server():
+    """Kill the fork server and wait for another one, which any thread may be the first to start."""
+    starting.start_fork_server()
+    ended = fork_server_here()
+    starting.end_fork_server()
+    wait_for(
+        lambda: (
+            starting.start_fork_server()
+            or set(processes(Here, "multiprocessing.forkserver")) - {ended}
+        ),
+        what="another fork server",
+    )
 
 
 @pytest.fixture
@@ -150,12 +165,10 @@ def test_a_start_takes_nothing_out_of_the_environment(monkeypatch):
         delete(environ, name)
 
     monkeypatch.setattr(os._Environ, "__delitem__", noted)
-    starting.end_fork_server()
-    wait_for(starting.start_fork_server, what="another fork server")
+    replace_fork_server()
     assert removed == []
     path = os.environ["PYTHONPATH"]
-    starting.end_fork_server()
-    wait_for(starting.start_fork_server, what="a third one")
+    replace_fork_server()
     assert os.environ["PYTHONPATH"] == path
 
 
@@ -174,8 +187,7 @@ def test_a_fork_server_that_hangs_is_replaced(services, monkeypatch):
 def test_a_fork_server_that_still_loads_is_not_taken_for_one_that_hangs(monkeypatch):
     # it loads for longer than an old one may be silent, which forks for other services meanwhile
     monkeypatch.setattr(starting, "START_SECONDS", 1.0)
-    starting.end_fork_server()
-    wait_for(starting.start_fork_server, what="another fork server")
+    replace_fork_server()
     started = fork_server_here()
     worker = WorkerLauncher().start("cardan.service.compute.worker", WorkerLimits(2**32))
     worker.kill()
