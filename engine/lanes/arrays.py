@@ -99,18 +99,23 @@ def write_lane(world: LaneWorld, lane: int, one: Built) -> None:
     Its structure, the times of its targets, and its number of steps are those of the other lanes.
     """
     _copy(lane_model(one, world.model.boxes.pairs), world.model, lane)
-    _copy(one.state, world.state, lane)
-    world.state.left["lane"][0, lane] = 0.0
-    world.state.step[0] = one.state.step[0]
+    write_state(world.state, lane, one.state)
 
 
-def read_lane(world: LaneWorld, lane: int, state: State, h: float) -> None:
+def write_state(lanes: LaneState, lane: int, state: State) -> None:
+    """Put the state of a world into its lane; its number of steps is that of the other lanes."""
+    _copy(state, lanes, lane)
+    lanes.left["lane"][0, lane] = 0.0
+    lanes.step[0] = state.step[0]
+
+
+def read_lane(lanes: LaneState, lane: int, state: State, h: float) -> None:
     """state <- what the steps of the world in a lane have changed."""
     for name in LaneState._fields:
-        source = getattr(world.state, name)
+        source = getattr(lanes, name)
         if source.dtype == LANES and name != "left":
             getattr(state, name)[...] = source["lane"][..., lane]
-    state.step[0] = world.state.step[0]
+    state.step[0] = lanes.step[0]
     state.time[0] = state.step[0] * h
 
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 import cardan.engine.lanes.forms  # noqa: F401  what kernels call for lanes
 from cardan.engine.accounting.body_records import (
+    AIM_P,
+    AIM_V,
     AXIS_TURNED,
     FIRST_L,
     FIRST_V,
@@ -27,6 +29,7 @@ from cardan.engine.accounting.body_records import (
     LAST_V,
     LAST_W,
     LEAST_P,
+    MOST_AIM,
     MOST_LAGGED_L,
     MOST_LAGGED_V,
     MOST_P,
@@ -45,6 +48,7 @@ from cardan.engine.accounting.body_records import (
     VARIED_V,
     exchange,
 )
+from cardan.engine.accounting.early_impacts import TURNING_ROUND
 from cardan.engine.accounting.extremes import record_motion
 from cardan.engine.accounting.stretches import (
     KEPT_X,
@@ -184,7 +188,30 @@ def add_shrinking(records: NDArray, at: int, which: tuple[int, int, int], more: 
 
 
 @kernel
-def record_variation(world: LaneWorld) -> None:
+def carry_errors(world: LaneWorld, at: int, v: Vec3, h: float) -> None:
+    """As accounting/early_impacts.py, of impacts before the world entered its lane.
+
+    Writes  state.extremes: of the body whose numbers begin at `at`
+    """
+    records = world.state.extremes
+    most = records[at + MOST_AIM]
+    if not any_of(most > 0.0):
+        return
+    error = norm((records[at + AIM_V], records[at + AIM_V + 1], records[at + AIM_V + 2]))
+    kick = (records[at + KICK_V], records[at + KICK_V + 1], records[at + KICK_V + 2])
+    speed = norm(v) + TURNING_ROUND * norm(kick)
+    moves = (most > 0.0) & (error > 0.0)
+    share = select(moves & (speed < error), speed / error, 1.0)
+    for k in range(3):
+        records[at + AIM_V + k] *= share
+        moved = records[at + AIM_P + k] + h * records[at + AIM_V + k]
+        records[at + AIM_P + k] = select(moves, moved, records[at + AIM_P + k])
+    way = norm((records[at + AIM_P], records[at + AIM_P + 1], records[at + AIM_P + 2]))
+    records[at + MOST_AIM] = select(moves & (way > most), way, most)
+
+
+@kernel
+def record_variation(world: LaneWorld, h: float) -> None:
     """As accounting/variation.py: how the last kick differs from the one before.
 
     Reads   state.step: steps done, this one included
@@ -206,6 +233,7 @@ def record_variation(world: LaneWorld) -> None:
         varied = select(varied_B < varied, varied_B, varied)
         varied_L = norm(sub(spun, exchange(state, at + KICK_L, spun)))
         leave_if_turned(world, at, w)
+        carry_errors(world, at, v, h)
         record_path(world, i, at, v, w)
         if step == 1:
             w_old, v_old = load6(world.work.velocity_old, i)
@@ -253,7 +281,7 @@ def step(world: LaneWorld, h: float) -> None:
     finish_drift(world, half, height)
     state.step[0] += 1
     record_motion(world.model, state)
-    record_variation(world)
+    record_variation(world, h)
     leave_if_bad(world)
 
 

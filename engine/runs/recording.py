@@ -122,6 +122,10 @@ class Recording:
         self._simulation.sampler = self._sampler
         self._simulation.sample()
 
+    def keep_events(self) -> None:
+        """Have the events so far; the simulation no longer has them."""
+        self._events.append(self._simulation.events())
+
     @property
     def size(self) -> tuple[int, int]:
         """Frames and contacts so far."""
@@ -132,7 +136,7 @@ class Recording:
 
         `restore` takes the parts of a whole recording.
         """
-        self._events.append(self._simulation.events())
+        self.keep_events()
         events, self._saved_events = self._events[self._saved_events :], len(self._events)
         return {**self._sampler.part(since), "events": np.concatenate(events)}
 
@@ -276,7 +280,7 @@ class Recording:
 
     def _event_table(self) -> Table:
         """Events of all steps, including those after the last record; none: the name ""."""
-        self._events.append(self._simulation.events())
+        self.keep_events()
         rows = np.concatenate(self._events)
         names = np.array([*self._simulation.body_names, "world", ""])
         joints = np.array([*self._simulation.joint_names, ""])

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from cardan.engine.compiler.lanes import W, lanes_handle
-from cardan.engine.lanes.arrays import lane_world, read_lane, write_lane
+from cardan.engine.compiler.lanes import lanes_handle
+from cardan.engine.lanes.arrays import lane_world
 from cardan.engine.lanes.fits import fit_together, fits
-from cardan.engine.lanes.step import run
-from cardan.engine.lanes.transfer import read_motion
+from cardan.engine.runs.lane_group import LaneGroup
 from cardan.engine.runs.recording import Recording, recording_steps
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.lanes import LaneWorld
 
-# steps of a group between two calls of `should_stop`
-STEPS_OF_A_LOOK = 1000
+# steps after which worlds may enter their lanes again
+STRETCH = 128
 # steps of a frame from which on lanes are faster, where a step is done for each
 STEPS_OF_A_FRAME = 3
 
@@ -62,13 +61,14 @@ class SideBySide:
         simulations: Sequence[Simulation],
         recordings: Sequence[Recording] = (),
         should_stop: Callable[[int], bool] | None = None,
-    ) -> list[bool]:
-        """Advance up to W simulations, which are neighbours, from their start to their end.
+    ) -> list[int]:
+        """Advance up to W simulations, which are neighbours, from their start towards their end.
 
         Their first step is done alone: it begins with velocities that were set. Recordings, one of
-        each simulation or none, get their frames. Returns which came to their ends; one that did
-        not, because it left the lanes, is somewhere in its run, and so is its recording.
-        should_stop(step) is asked on the way; all leave the lanes when it returns True.
+        each simulation or none, get their frames. A world that needs what lanes cannot do is
+        computed alone meanwhile; one that does for long, or fails, leaves the others before its
+        end, and so do all when should_stop(step), which is asked on the way, returns True: they go
+        on where they are (`whole.advance_to_end`). Returns how many steps each did in its lane.
         """
         first = simulations[0]
         world = self._arrays(first)
@@ -76,62 +76,39 @@ class SideBySide:
             one.leave_scene()
         for recording in recordings:
             recording.observe()
-        for lane in range(W):
-            # lanes without a run of their own repeat the last one
-            if lane < len(simulations):
-                simulations[lane].advance(1)
-            write_lane(world, lane, simulations[min(lane, len(simulations) - 1)].built)
+        for one in simulations:
+            one.advance(1)
+        group = LaneGroup(world, self._handle, simulations, recordings)
         began = time.perf_counter()
-        ended = self._run(simulations, recordings, should_stop)
-        spent = time.perf_counter() - began
-        left = (world.state.left["lane"][0] != 0.0) | (not ended)
-        came = [not left[k] and one.failure is None for k, one in enumerate(simulations)]
-        for lane, one in enumerate(simulations):
-            if came[lane]:
-                read_lane(world, lane, one.state, float(one.options.time_step))
-                one.count_elsewhere(spent / len(simulations))
-        return came
-
-    def _run(
-        self,
-        simulations: Sequence[Simulation],
-        recordings: Sequence[Recording],
-        should_stop: Callable[[int], bool] | None,
-    ) -> bool:
-        """All steps from the second one to the end, with looks at the frames; False: stopped."""
-        h, total = float(simulations[0].options.time_step), simulations[0].total_steps
-        steps = recording_steps(simulations[0].scene) if recordings else np.zeros(0, np.int64)
-        due = set(steps[steps > 1].tolist())
+        steps = recording_steps(first.scene) if recordings else np.zeros(0, np.int64)
         before = 1 if any(recording.needs_step for recording in recordings) else 0
-        done = 1
-        for step in sorted(due.union(range(STEPS_OF_A_LOOK, total, STEPS_OF_A_LOOK), [total])):
-            if step in due:
-                done = self._advance_lanes(h, done, step - before)
-                self._record(simulations, recordings, before)
-            done = self._advance_lanes(h, done, step)
-            if should_stop is not None and should_stop(step):
-                return False
-        return True
+        _run(group, first.total_steps, steps[steps > 1].tolist(), before, should_stop)
+        group.end(time.perf_counter() - began)
+        return group.steps
 
-    def _advance_lanes(self, h: float, done: int, step: int) -> int:
-        """Advance all lanes from one step to another, which it returns."""
-        if step > done:
-            run(self._handle, h, step - done)
-        return step
 
-    def _record(
-        self, simulations: Sequence[Simulation], recordings: Sequence[Recording], steps: int
-    ) -> None:
-        """Record a frame of every world in a lane, so many steps (0 or 1) after the present one.
+def _run(
+    group: LaneGroup,
+    total: int,
+    due: Collection[int],
+    before: int,
+    should_stop: Callable[[int], bool] | None,
+) -> None:
+    """All steps from the second one to the end, with frames after those that are due."""
+    frames = set(due)
+    for step in sorted(frames.union(range(STRETCH, total, STRETCH), [total])):
 
-        The simulation does that step beside the lanes: it says more than they do.
-        """
-        assert self._world is not None
-        left = self._world.state.left["lane"][0]
-        for lane, (one, recording) in enumerate(zip(simulations, recordings, strict=True)):
-            if left[lane] == 0.0:
-                read_motion(self._handle, lane, one.handle)
-                if steps == 0:
-                    recording.observe()
-                else:
-                    one.advance(steps)
+        def stops(step: int = step) -> bool:
+            return should_stop is not None and should_stop(step)
+
+        goes_on = True
+        if step in frames:
+            goes_on = group.advance(step - before, stops)
+            if goes_on or before == 0:
+                group.record(before)
+        if not (goes_on and group.advance(step, stops)):
+            return
+        if step % STRETCH == 0:
+            group.begin_stretch()
+            if group.is_over:
+                return

@@ -226,7 +226,7 @@ class _Worlds:
                 continue
             for lane in range(part.stop - part.start):
                 if not left[part.start + lane]:
-                    read_lane(world, lane, one.state, h)
+                    read_lane(world.state, lane, one.state, h)
                     self._read_summary(part.start + lane)
         one.reset()
         return left

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from cardan.engine.compiler.lanes import W
 from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_side_by_side
-from cardan.engine.runs.whole import recorded
+from cardan.engine.runs.whole import advance_to_end, recorded
 from cardan.engine.simulation import Simulation
 from cardan.schemas import GivenScene, Limits, Scene, load_changed
 
@@ -82,7 +82,7 @@ class Rollout:
     builds: int
     """Variants that needed arrays of their own, the first one included."""
     in_lanes: int
-    """Runs that were computed side by side with others; the rest ran alone."""
+    """Runs all of whose steps but the first were computed side by side with those of others."""
     bodies: tuple[str, ...]
     """Names of the bodies of `trajectories`."""
     times: NDArray[np.float64] | None = None
@@ -182,14 +182,11 @@ class _Runs:
     def _run_together(self, simulations: list[Simulation]) -> None:
         kept = simulations if self._keep else []
         recordings = [Recording.of_run(one, POSES) for one in kept]
-        came = self._lanes.advance(simulations, recordings)
+        steps = self._lanes.advance(simulations, recordings)
         for k, one in enumerate(simulations):
-            if came[k]:
-                self.in_lanes += 1
-                self._end(recordings[k] if recordings else None, one.summary())
-            else:
-                one.reset()
-                self._run_alone(one)
+            self.in_lanes += steps[k] == one.total_steps - 1
+            advance_to_end(one)
+            self._end(recordings[k] if recordings else None, one.summary())
 
     def _end(self, recording: Recording | None, summary: dict[str, Any]) -> None:
         """Keep what a run came to."""

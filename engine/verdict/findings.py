@@ -243,6 +243,8 @@ def rope_step(model: Model, state: State, j: int) -> float | None:
     return ROPE_TURN * float(np.sqrt(mass[lightest] * length[lightest] / (12.0 * tension)))
 
 
+# numbers of runs that fail are beyond all limits
+@np.errstate(over="ignore", invalid="ignore")
 def findings(
     model: Model, state: State, options: StepOptions, names: Names, overlaps: Sequence[Overlap]
 ) -> list[Finding]:

@@ -46,14 +46,25 @@ class CheckpointFolder:
         """Belong to a path, whether it exists or not."""
         self.path = path
 
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the attempt before left files."""
+        return self._before() is not None
+
     def take_over(self) -> None:
         """Have the files of the attempt before, if it left some. Raises OSError."""
+        before = self._before()
+        if before is not None:
+            before.rename(self.path)
+
+    def _before(self) -> Path | None:
+        """The folder of the last attempt before this one that left files."""
         run_id, _, attempt = self.path.name.rpartition("-")
         for number in range(int(attempt) - 1, 0, -1):
             before = self.path.with_name(f"{run_id}-{number}")
             if before.is_dir():
-                before.rename(self.path)
-                return
+                return before
+        return None
 
     def read(self) -> tuple[Mark, bytes, list[Rows]] | None:
         """The checkpoint: mark, snapshot and parts; `None` when there is none that is whole."""

@@ -8,7 +8,7 @@ It writes only into the given folders, under a temporary name until everything i
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from cardan.service.simulations.states import RunEvent
 
 if TYPE_CHECKING:
     from cardan.engine import Simulation
+    from cardan.engine.runs.recording import Recording
     from cardan.engine.runs.variants import Variants
     from cardan.service.simulations.together import Neighbour, Together
 
@@ -54,7 +55,8 @@ class Execution:
         while number < len(order.runs) and not ended:
             if self._reason(number) == RunEvent.RELEASED:
                 break
-            for neighbour in self._side_by_side(number) or [None]:
+            group: Sequence[Neighbour | None] = self._side_by_side(number) or [None]
+            for neighbour in group:
                 self._channel.send(done := self._run(number, order.runs[number], neighbour))
                 number += 1
                 ended = order.until_failure and done.event != RunEvent.SUCCEEDED
@@ -62,7 +64,7 @@ class Execution:
                     break
         self._channel.send(m.Finished(time.process_time() - began))
 
-    def _side_by_side(self, number: int) -> "list[Neighbour | None]":
+    def _side_by_side(self, number: int) -> "Sequence[Neighbour]":
         """Compute the runs from this one on that can be neighbours; see `Together.run`."""
         order = self._order
         if len(order.runs) - number < 2:
@@ -99,7 +101,7 @@ class Execution:
         self._began = time.perf_counter()
 
     def _run(self, number: int, item: m.RunItem, neighbour: "Neighbour | None") -> m.Done:
-        """Simulate and store a run, or store one that was computed with others.
+        """Simulate and store a run, or what is left of one that was computed with others.
 
         Never raises but for a lost service.
         """
@@ -107,7 +109,9 @@ class Execution:
 
         self._begin(number)
         try:
-            return self._simulate(item) if neighbour is None else self._told_of(item, neighbour)
+            if neighbour is not None and neighbour.has_ended:
+                return self._told_of(item, neighbour)
+            return self._simulate(item, neighbour)
         except (BrokenPipeError, EOFError):
             raise
         except (SceneInvalid, SceneError) as error:
@@ -129,7 +133,7 @@ class Execution:
         from cardan.service.recordings.engine_tables import finite_values
 
         summary, measure = one.simulation.summary(), self._order.measure
-        tables = {} if one.recording is None else one.recording.tables()
+        tables = tables_of(one.recording)
         if measure is not None:
             summary["measures"] = measured(measure, summary, tables)
         engine.add_reactions(summary, one.simulation)
@@ -146,7 +150,7 @@ class Execution:
             real_time_factor=one.simulation.time / self._share_s,
         )
 
-    def _simulate(self, item: m.RunItem) -> m.Done:
+    def _simulate(self, item: m.RunItem, begun: "Neighbour | None") -> m.Done:
         from cardan import engine
         from cardan.engine.runs.whole import recorded
         from cardan.service.recordings.engine_tables import finite_values
@@ -162,19 +166,20 @@ class Execution:
                 return m.Done(self._number, why, 0, error=stop)
             scene = chosen.scene
         self._dt = scene.simulation.dt
-        simulation = self._simulation_of(variants, scene)
+        simulation = self._simulation_of(variants, scene) if begun is None else begun.simulation
         folder = CheckpointFolder(Path(item.checkpoint)) if item.checkpoint else None
-        measure = self._order.measure
-        full = item.record == "full"
-        keep = full or measure is not None
-        run = ResumableRun(simulation, folder, self._order.checkpoint_s, keep=keep)
+        measure, full = self._order.measure, item.record == "full"
+        keep = full or (measure is not None and needs_recording(measure))
+        recording = None if begun is None else begun.recording
+        every_s = self._order.checkpoint_s
+        run = ResumableRun(simulation, folder, every_s, keep=keep, recording=recording)
         if len(self._order.runs) == 1:
             started = m.Started(self._number, simulation.total_steps, run.resumed_step)
             self._channel.send(started)
         self._began, self._first_step = time.perf_counter(), run.resumed_step
         summary = run.finish(self._progress, self._should_stop)
-        if measure is not None and run.recording is not None and summary["status"] == "succeeded":
-            summary["measures"] = measured(measure, summary, run.recording.tables())
+        if measure is not None and summary["status"] == "succeeded":
+            summary["measures"] = measured(measure, summary, tables_of(run.recording))
         recording = run.recording if full else None
         factor = self._factor()
         event, error = self._judge(summary)
@@ -286,6 +291,11 @@ class Execution:
         elapsed = time.perf_counter() - self._began
         done = self._step - self._first_step
         return done * self._dt / elapsed if elapsed > 0.0 else 0.0
+
+
+def tables_of(recording: "Recording | None") -> dict[str, Any]:
+    """Its tables; without a recording there are none."""
+    return {} if recording is None else recording.tables()
 
 
 def load(document: str, overrides: Mapping[str, Any], limits: Limits) -> Scene:

@@ -20,22 +20,29 @@ class ResumableRun:
     """As `engine.runs.whole.recorded`, with checkpoints."""
 
     def __init__(
-        self, simulation: Simulation, folder: CheckpointFolder | None, every_s: float, *, keep: bool
+        self,
+        simulation: Simulation,
+        folder: CheckpointFolder | None,
+        every_s: float,
+        *,
+        keep: bool,
+        recording: Recording | None = None,
     ) -> None:
         """Go on from the checkpoint of the folder, if there is one of this scene and engine.
 
+        A simulation that has begun goes on where it is, with its `recording` if it keeps one.
         Without a folder there are no checkpoints; the first comes after `every_s` seconds.
         """
         self._simulation = simulation
         self._folder = folder
         self._every_s = every_s
-        self.recording: Recording | None = None
-        if keep:
+        self.recording = recording
+        if keep and recording is None:
             self.recording = Recording.of_run(simulation)
         self._parts = 0
         self._saved = (0, 0)
-        self.resumed_step = 0
-        if not self._resume() and self.recording is not None:
+        self.resumed_step = simulation.step_count
+        if self.resumed_step == 0 and not self._resume() and self.recording is not None:
             self.recording.observe()
         self._next = time.monotonic() + every_s
 

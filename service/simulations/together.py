@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from cardan.engine import Simulation, with_options
@@ -16,6 +17,7 @@ from cardan.engine.runs.side_by_side import SideBySide, are_neighbours, may_be_s
 from cardan.engine.runs.variants import Variants
 from cardan.schemas import Limits, Scene
 from cardan.service.simulations import messages as m
+from cardan.service.simulations.checkpoints import CheckpointFolder
 
 __all__ = ["Neighbour", "Together", "W"]
 
@@ -23,6 +25,8 @@ log = logging.getLogger("cardan.worker")
 
 # of all recordings of a group [byte]; longer ones are made one by one
 MOST_RECORDED = 1 << 28
+# of the steps of a run: lanes that do less are not worth the try
+LEAST_SHARE = 0.1
 
 
 class Neighbour(NamedTuple):
@@ -32,6 +36,11 @@ class Neighbour(NamedTuple):
     """As it was asked for."""
     simulation: Simulation
     recording: Recording | None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has come to its end; else it goes on alone."""
+        return self.simulation.step_count == self.simulation.total_steps
 
 
 class Together:
@@ -46,11 +55,11 @@ class Together:
 
     def run(
         self, items: Sequence[m.RunItem], record: bool, should_stop: Callable[[int], bool]
-    ) -> list[Neighbour | None]:
-        """Run the first of these items that are neighbours to their ends; `record`: all of them.
+    ) -> list[Neighbour]:
+        """Run the first of these items that are neighbours; `record`: all of them.
 
-        Returns them, valid until the next call; None for one that has to run alone, and nothing
-        where the first does not fit or has no neighbour.
+        Returns them, valid until the next call, at their ends or where they have to go on alone;
+        nothing where the first does not fit or has no neighbour.
         """
         group = self._neighbours(items, record) if self._fits else []
         if len(group) < 2:
@@ -63,11 +72,11 @@ class Together:
             return was_stopped
 
         recordings = [one.recording for one in group if one.recording is not None]
-        came = self._lanes.advance([one.simulation for one in group], recordings, stop)
-        if not was_stopped and not any(came):
-            # where nobody gets to the end, the variants that follow will not either
+        steps = self._lanes.advance([one.simulation for one in group], recordings, stop)
+        if not was_stopped and max(steps) < LEAST_SHARE * group[0].simulation.total_steps:
+            # those that follow will not stay in their lanes either
             self._fits = False
-        return [one if well else None for one, well in zip(group, came, strict=True)]
+        return group
 
     def _neighbours(self, items: Sequence[m.RunItem], record: bool) -> list[Neighbour]:
         found: list[Neighbour] = []
@@ -87,7 +96,9 @@ class Together:
         return found
 
     def _neighbour(self, variants: Variants, item: m.RunItem, record: bool) -> Neighbour | None:
-        """A run before its first step; None: lanes cannot compute it as it would be alone."""
+        """A run before its first step; None: lanes cannot compute it, or it has begun alone."""
+        if item.checkpoint and CheckpointFolder(Path(item.checkpoint)).can_go_on:
+            return None
         scene = variants.scene(item.overrides)
         if scene.simulation.accuracy is not None or scene.simulation.verify:
             return None

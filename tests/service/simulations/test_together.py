@@ -6,12 +6,14 @@ import socket
 import pytest
 
 from cardan.engine.compiler.lanes import HAS_LANES, W
+from cardan.engine.runs import lane_group
 from cardan.schemas import Limits
 from cardan.schemas.examples import example_document
 from cardan.service.processes.channel import Channel
 from cardan.service.recordings.checksums import file_sum
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.execution import Execution
+from cardan.service.simulations.resumable import ResumableRun
 from cardan.service.simulations.together import Together
 from tests.engine.test_verdict_doubling import sleeping_top
 
@@ -52,13 +54,13 @@ class Desk:
 
 @pytest.fixture
 def computed(monkeypatch):
-    """How many runs each group had in lanes."""
+    """How many runs each group had."""
     counts = []
     run = Together.run
 
     def counted(self, *args):
         found = run(self, *args)
-        counts.append(sum(one is not None for one in found))
+        counts.append(len(found))
         return found
 
     monkeypatch.setattr(Together, "run", counted)
@@ -183,35 +185,102 @@ def test_the_verdict_of_a_run_of_a_batch_depends_on_no_size_of_its_group():
     assert by_itself.summary["verdict"]["status"] == "suspect"
 
 
-def falling(height):
+def falling(height, duration=0.4):
     """A ball on a vertical rail, which falls on the ground within the run or does not."""
     ball = {"name": "ball", "mass": 1.0, "position": [0, 0, height]}
     ball["shapes"] = [{"type": "sphere", "radius": 0.1}]
     plane = {"type": "plane", "normal": [0, 0, 1]}
     rail = {"name": "rail", "type": "slider", "parent": "world", "child": "ball", "axis": [0, 0, 1]}
-    simulation = {"dt": 1e-3, "duration": 0.2, "formulation": "reduced"}
+    simulation = {"dt": 1e-3, "duration": duration, "formulation": "reduced"}
     scene = {"simulation": simulation, "joints": [rail]}
     scene["bodies"] = [{"name": "ground", "type": "static", "shapes": [plane]}, ball]
     return json.dumps(scene)
 
 
-@pytest.mark.parametrize(("height", "in_lanes"), [(0.2, 0), (1.0, W)])
-def test_where_a_whole_group_touches_the_next_is_not_tried(computed, height, in_lanes):
+@pytest.mark.parametrize(("height", "groups"), [(0.101, 1), (0.2, 2), (1.0, 2)])
+def test_where_a_whole_group_touches_soon_the_next_is_not_tried(computed, height, groups):
     found = Desk().work(m.RunOrder(falling(height), items(2 * W)))
     assert [done.event for done in found] == ["succeeded"] * (2 * W)
     assert [done.summary["contacts"]["max_count"] for done in found] == [height < 0.5] * (2 * W)
-    assert sum(computed) == 2 * in_lanes
+    assert sum(computed) == groups * W
 
 
 def test_a_group_that_was_stopped_says_nothing_about_the_next():
     together = Together(falling(1.0), Limits())
-    assert together.run(items(W), False, lambda _step: True) == [None] * W
-    assert None not in together.run(items(W), False, lambda _step: False)
-    touching = Together(falling(0.2), Limits())
-    assert touching.run(items(W), False, lambda _step: False) == [None] * W
+    stopped = together.run(items(W), False, lambda _step: True)
+    assert not any(one.has_ended for one in stopped)
+    assert all(one.has_ended for one in together.run(items(W), False, lambda _step: False))
+    touching = Together(falling(0.101), Limits())
+    assert all(one.has_ended for one in touching.run(items(W), False, lambda _step: False))
     assert touching.run(items(W), False, lambda _step: False) == []
 
 
+@pytest.fixture
+def handed_over(monkeypatch):
+    """Worlds leave their group as soon as they have been alone for a stretch."""
+    monkeypatch.setattr(lane_group, "MOST_ALONE_S", 0.0)
+
+
+@pytest.mark.usefixtures("handed_over")
+def test_runs_that_leave_their_group_end_as_those_that_are_computed_alone(tmp_path):
+    kinetic = {"type": "signal", "body": None, "joint": None, "column": "kinetic"}
+    measure = {"objective": kinetic | {"reduce": "max", "target": 0.0}, "constraints": []}
+    document = falling(0.2, duration=0.6)
+    folders = [[tmp_path / f"{how}{k}" for k in range(3)] for how in ("together", "alone")]
+    runs = [[m.RunItem({}, str(one)) for one in some] for some in folders]
+    found = Desk().work(m.RunOrder(document, runs[0], measure=measure, of_batch=True))
+    alone = [
+        Desk().work(m.RunOrder(document, [run], measure=measure, of_batch=True))[0]
+        for run in runs[1]
+    ]
+    assert [told(done) for done in found] == [told(done) for done in alone]
+    assert [done.stored for done in found] == [True] * 3
+    for one, other in zip(*folders, strict=True):
+        for table in ("bodies", "contacts", "energy"):
+            assert file_sum(one / f"{table}.parquet") == file_sum(other / f"{table}.parquet")
+
+
+@pytest.mark.usefixtures("handed_over")
+def test_a_run_that_left_its_group_goes_on_from_its_checkpoint(computed, tmp_path, monkeypatch):
+    """Released on its way, it goes on alone from where it was; the next attempt has no group."""
+    document = falling(0.2, duration=0.6)
+
+    def attempt(number):
+        folders = [str(tmp_path / "checkpoints" / f"run{k}-{number}") for k in range(2)]
+        runs = [m.RunItem({}, str(tmp_path / f"{k}"), checkpoint=f) for k, f in enumerate(folders)]
+        return m.RunOrder(document, runs, of_batch=True)
+
+    monkeypatch.setattr("cardan.service.simulations.execution.LISTEN_SECONDS", 0.0)
+    desk, resumed = Desk(), []
+    finish = ResumableRun.finish
+
+    def released(run, progress, should_stop):
+        resumed.append(run.resumed_step)
+        desk.service.send(m.StopRun("released"))
+        return finish(run, progress, should_stop)
+
+    monkeypatch.setattr(ResumableRun, "finish", released)
+    assert [done.event for done in desk.work(attempt(1))] == ["released"] * 2
+    assert computed == [2]
+    assert min(resumed) > 128
+    seen = []
+
+    def noted(run, progress, should_stop):
+        seen.append(run.resumed_step)
+        return finish(run, progress, should_stop)
+
+    monkeypatch.setattr(ResumableRun, "finish", noted)
+    found = Desk().work(attempt(2))
+    assert [done.event for done in found] == ["succeeded"] * 2
+    assert all(later > step for later, step in zip(seen, resumed, strict=True))
+    own = Desk().work(m.RunOrder(document, [m.RunItem({}, str(tmp_path / "own"))], of_batch=True))
+    assert told(found[0]) == told(own[0])
+    assert file_sum(tmp_path / "0" / "bodies.parquet") == file_sum(
+        tmp_path / "own" / "bodies.parquet"
+    )
+
+
+@pytest.mark.usefixtures("handed_over")
 @pytest.mark.parametrize(("height", "alone"), [(1.0, False), (0.2, True)])
 def test_progress_says_how_many_runs_share_the_time(monkeypatch, height, alone):
     monkeypatch.setattr("cardan.service.simulations.execution.PROGRESS_SECONDS", 0.0)
