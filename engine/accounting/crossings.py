@@ -92,6 +92,16 @@ def note_twist(joints: Joints, state: State, j: int, error: float) -> None:
 
 
 @kernel
+def note_growth(state: State, growth: float) -> None:
+    """Record energy that came from nothing [J] if it is more than its limit."""
+    extremes = state.extremes
+    if growth > extremes[SMALL_GROWTH]:
+        limit = extremes[SMALL_GROWTH] + GROWTH_SHARE * extremes[EXTREME_KINETIC]
+        if growth > limit and math.isfinite(growth):
+            note(state, GROWTH, growth, limit, -1)
+
+
+@kernel
 def note_motion(state: State, energy: float) -> None:
     """Compare the energy at the end of a step with its gate.
 
@@ -101,9 +111,4 @@ def note_motion(state: State, energy: float) -> None:
     Writes  state.extremes
     Check   tests/engine/test_verdict.py
     """
-    extremes = state.extremes
-    growth = energy - extremes[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN]
-    if growth > extremes[SMALL_GROWTH]:
-        limit = extremes[SMALL_GROWTH] + GROWTH_SHARE * extremes[EXTREME_KINETIC]
-        if growth > limit and math.isfinite(growth):
-            note(state, GROWTH, growth, limit, -1)
+    note_growth(state, energy - state.extremes[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN])

@@ -49,10 +49,10 @@ from cardan.engine.trees.coordinates import mean_velocity
 from cardan.engine.trees.drift import ALIKE
 from cardan.engine.trees.free_flight import repeat_free_flight
 from cardan.engine.trees.invariants import SMALL as SMALL_PART
-from cardan.engine.trees.invariants import WILD
+from cardan.engine.trees.invariants import TAKEN, WILD
 from cardan.engine.world.lanes import LaneBodies, LaneModel, LaneState
 from cardan.engine.world.model import DYNAMIC
-from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN
+from cardan.engine.world.state import EXTREME_KINETIC
 from cardan.engine.world.tree import Tree, TreeWork
 
 Lanes = Any  # float64 of each world
@@ -139,18 +139,29 @@ def inverse_of(D: Lanes) -> Lanes:
 @lane_form_of(invariants.stretch)
 def stretch(wanted: Lanes, found: Lanes) -> Lanes:
     """Factor of speeds that changes the energy from `found` to `wanted`."""
-    factor = math.sqrt(wanted / found)
-    fits = (found > 0.0) & (wanted > 0.0) & (abs(factor - 1.0) < WILD)
+    factor = math.sqrt(select(wanted > 0.0, wanted, 0.0) / found)
+    fits = (found > 0.0) & (factor < 1.0 + WILD)
     return select(fits, factor, 1.0)
 
 
 @lane_form_of(invariants.stretch_part)
-def stretch_part(wanted: Lanes, found: Lanes, whole: Lanes) -> Lanes:
+def stretch_part(kept: Lanes, others: Lanes, found: Lanes, whole: Lanes) -> Lanes:
     """`stretch` for a part `found` of the energy `whole`, limited for small parts."""
-    share = found / (SMALL_PART * whole)
+    most = (1.0 + WILD) * kept
+    share = found / (SMALL_PART * select(whole < most, whole, most))
     share = select(share < 1.0, share, 1.0)
-    factor = stretch(found + share * (wanted - found), found)
-    return select((found > 0.0) & (whole > 0.0), factor, 1.0)
+    factor = stretch(found + share * (kept - others - found), found)
+    return select((found > 0.0) & (whole > 0.0) & (kept > 0.0), factor, 1.0)
+
+
+@lane_form_of(invariants.forget_wild)
+def forget_wild(tree: Tree, state: LaneState, t: int, brought: Lanes, energy: Lanes) -> None:
+    """Predict nothing, in worlds in which a drift of tree t had brought too much."""
+    tame = -brought <= TAKEN * energy
+    bias = state.tree_bias_acceleration
+    for k in range(tree.v_start[tree.start[t]], tree.v_start[tree.start[t + 1]]):
+        for m in range(bias.shape[0]):
+            bias[m, k] = select(tame, bias[m, k], 0.0)
 
 
 @lane_form_of(drift.is_predicted)
@@ -207,11 +218,10 @@ def raise_to_norm(state: LaneState, which: int, x: Vec3) -> None:
         state.extremes[which] = select(larger, norm(x), last)
 
 
-@lane_form_of(crossings.note_motion)
-def note_motion(state: LaneState, total: Lanes) -> None:
+@lane_form_of(crossings.note_growth)
+def note_growth(state: LaneState, growth: Lanes) -> None:
     """Worlds in which energy grows are left."""
     records = state.extremes
-    growth = total - records[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN]
     limit = records[SMALL_GROWTH] + GROWTH_SHARE * records[EXTREME_KINETIC]
     few = (growth <= records[SMALL_GROWTH]) | (growth <= limit)
     state.left[0] = select(few, state.left[0], 1.0)

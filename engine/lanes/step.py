@@ -48,6 +48,7 @@ from cardan.engine.accounting.body_records import (
     VARIED_V,
     exchange,
 )
+from cardan.engine.accounting.crossings import note_growth
 from cardan.engine.accounting.early_impacts import TURNING_ROUND
 from cardan.engine.accounting.extremes import record_motion
 from cardan.engine.accounting.stretches import (
@@ -271,14 +272,14 @@ def step(world: LaneWorld, h: float) -> None:
     Check   tests/engine/lanes/test_lanes.py
     """
     half, state = 0.5 * h, world.state
-    drift_before_kick(world, half)
+    note_growth(state, drift_before_kick(world, half))
     write_joint_coordinates(world.model.tree, state)
     apply_kick(world, h)
     leave_if_touching(world, h)
     book_kick(world, h)
     record_stretches(world)
     height = drift_after_kick(world, half)
-    finish_drift(world, half, height)
+    note_growth(state, finish_drift(world, half, height))
     state.step[0] += 1
     record_motion(world.model, state)
     record_variation(world, h)

@@ -151,7 +151,7 @@ def restore_afloat(world: World, t: int, wanted: float) -> float:
     factor = 1.0
     if world.options.energy_return == 1:
         as_whole = 0.5 * (dot(w, add(L, lost)) + dot(v, P))
-        factor = stretch_part(wanted - as_whole, within, energy)
+        factor = stretch_part(wanted, as_whole, within, energy)
     for s in range(t, n):
         if tree.tied[s] == t:
             replace_whole(tree, work, s, qd, centre, (w_old, v), (w, v), factor)

@@ -33,6 +33,7 @@ from cardan.engine.sleeping.rest import update_sleep
 from cardan.engine.sleeping.wake import wake_by_time
 from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
+from cardan.engine.stabilisation.whips import slow_whips
 from cardan.engine.step.assist import assist
 from cardan.engine.step.clock import set_part
 from cardan.engine.step.continuous import find_deflected, prevent_tunnelling, stop_first_crossing
@@ -101,6 +102,7 @@ def drift_kick_drift(world: World) -> bool:
     if deflected:
         keep_impulses(world)
     record_kick(world)
+    slow_whips(world)
     if not prevent_tunnelling(world, deflected):
         return False
     drift_from_kick(world)

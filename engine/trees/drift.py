@@ -104,8 +104,10 @@ def apply_bias_acceleration(
 
 
 @kernel
-def drift_before_kick(world: World | LaneWorld, h: float) -> None:
+def drift_before_kick(world: World | LaneWorld, h: float) -> float:
     """The half step h before the kick; like all of a drift, also of worlds in lanes.
+
+    Returns energy as `restore_invariants` does [J].
 
     Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees, momentum_in, ledger;
             work.tree: factor in the middle of the step; A, accelerations of its nodes without
@@ -114,7 +116,7 @@ def drift_before_kick(world: World | LaneWorld, h: float) -> None:
     """
     tree, work, state = world.model.tree, world.work.tree, world.state
     if tree.kind.shape[0] == 0:
-        return
+        return 0.0
     g, bias = load_gravity(state), state.tree_bias_acceleration
     read_bodies(tree, state, work)
     note_rates(work, state.tree_qd)
@@ -127,13 +129,14 @@ def drift_before_kick(world: World | LaneWorld, h: float) -> None:
     solve_free_flight(tree, work, g)
     apply_bias_acceleration(tree, work, state.tree_qd, h, bias[BIAS_BEFORE])
     write_velocities(tree, state.tree_qd, work)
-    restore_invariants(tree, work, state, h)
+    taken = restore_invariants(tree, work, state, h)
     error = book_drift(tree, work, state)
     # the kick computes the work of gravity along a straight path
     error += height_of(tree, work.found, g) + h * weight_power(tree, work.found, g) - height
     state.ledger[LEDGER_CORRECTION] += error
     write_body_poses(tree, work, state)
     write_body_velocities(tree, work, state)
+    return taken
 
 
 @kernel
@@ -170,22 +173,25 @@ def drift_after_kick(world: World | LaneWorld, h: float) -> float:
 
 
 @kernel
-def finish_drift(world: World | LaneWorld, h: float, height: float) -> None:
+def finish_drift(world: World | LaneWorld, h: float, height: float) -> float:
     """The end of the half step h after the kick; height from `drift_after_kick`.
+
+    Returns energy as `restore_invariants` does [J].
 
     Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees, momentum_in, ledger
     Check   tests/laws/test_reduced.py
     """
     tree, work, state = world.model.tree, world.work.tree, world.state
     if tree.kind.shape[0] == 0:
-        return
+        return 0.0
     g = load_gravity(state)
     for i in range(tree.kind.shape[0]):
         place_node(tree, state.tree_q, i, work)
         turn_inertia(tree, work, i)
         move_node(tree, state.tree_qd, i, work)
-    restore_invariants(tree, work, state, h)
+    taken = restore_invariants(tree, work, state, h)
     error = book_drift(tree, work, state) + height_of(tree, work.found, g) - height
     state.ledger[LEDGER_CORRECTION] += error
     write_body_poses(tree, work, state)
     write_body_velocities(tree, work, state)
+    return taken

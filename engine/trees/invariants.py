@@ -25,8 +25,10 @@ from cardan.engine.world.tree import (
     TreeWork,
 )
 
-# no correction where it would change speeds by more than this share: the drift was inaccurate
+# an inaccurate drift that took more than this share of the speeds is not given it back; what it
+# brought is taken in any case, or trees in which it does so again and again fly apart
 WILD = 0.1
+TAKEN = (1.0 + WILD) ** 2 - 1.0  # and the share of the energy that is left
 # a part of the energy below this share takes only its proportion of the error
 SMALL = 0.1
 
@@ -156,23 +158,25 @@ def change_root(tree: Tree, work: TreeWork, t: int, w: Vec3, v: Vec3, qd: NDArra
 @kernel
 def stretch(wanted: float, found: float) -> float:
     """Factor of speeds that changes the energy from `found` to `wanted`."""
-    if not (found > 0.0 and wanted > 0.0):
+    if not found > 0.0:
         return 1.0
-    factor = math.sqrt(wanted / found)
-    return factor if abs(factor - 1.0) < WILD else 1.0
+    factor = math.sqrt(max(wanted, 0.0) / found)
+    return factor if factor < 1.0 + WILD else 1.0
 
 
 @kernel
-def stretch_part(wanted: float, found: float, whole: float) -> float:
+def stretch_part(kept: float, others: float, found: float, whole: float) -> float:
     """`stretch` for a part `found` of the energy `whole`, limited for small parts.
 
     The error of a drift is a share of the whole energy: if a very small part took all of it, that
     part would change by more than the error of the drift, and the method would be of first order.
+    What is wanted of the part is the energy `kept` less that of the `others`.
     """
-    if not (found > 0.0 and whole > 0.0):
+    if not (found > 0.0 and whole > 0.0 and kept > 0.0):
         return 1.0
-    share = min(found / (SMALL * whole), 1.0)
-    return stretch(found + share * (wanted - found), found)
+    # of an inaccurate drift the whole energy is no measure
+    share = min(found / (SMALL * min(whole, (1.0 + WILD) * kept)), 1.0)
+    return stretch(found + share * (kept - others - found), found)
 
 
 @kernel
@@ -231,7 +235,7 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too
     within = energy - as_whole_old
     factor = 1.0
     if energy_too:
-        factor = stretch_part(kept[t, INVARIANT_ENERGY] - as_whole, within, energy)
+        factor = stretch_part(kept[t, INVARIANT_ENERGY], as_whole, within, energy)
     replace_whole(tree, work, t, qd, centre, (w_old, v_old), (w, v), factor)
     return (factor * factor - 1.0) * within
 
@@ -259,7 +263,22 @@ def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> float:
 
 
 @kernel
-def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> None:
+def forget_wild(tree: Tree, state: State, t: int, brought: float, energy: float) -> None:
+    """Predict nothing from a drift of tree t that had brought more than WILD of its speeds.
+
+    brought, energy   what stretching brought, and what is left [J]
+
+    Writes  state.tree_bias_acceleration
+    """
+    if -brought <= TAKEN * energy:
+        return
+    for k in range(tree.v_start[tree.start[t]], tree.v_start[tree.start[t + 1]]):
+        for m in range(state.tree_bias_acceleration.shape[0]):
+            state.tree_bias_acceleration[m, k] = 0.0
+
+
+@kernel
+def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> float:
     """Restore energy and momenta after a drift over a time h.
 
     A tree in free flight follows a geodesic of its kinetic energy whatever its speed, so that
@@ -268,22 +287,30 @@ def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> No
 
     Reads   places and inertias at the end of the drift, work.V of its rates; work.invariants
     Writes  state.tree_q (place of floating roots), tree_qd; work.V, found of the result;
-            state.extremes (FLIGHT_SUM)
+            state.extremes (FLIGHT_SUM), tree_bias_acceleration
+    Returns the energy that had come from nothing, and was taken [J]
     Check   tests/laws/test_reduced.py
     """
-    qd, kept, found = state.tree_qd, work.invariants, work.found
+    qd, kept, found, taken = state.tree_qd, work.invariants, work.found, 0.0
     for t in range(tree.floating.shape[0]):
         if tree.floating[t] == 0:
             write_sums(tree, work, t, qd, found)
-            state.extremes[FLIGHT_SUM] += abs(stretch_tree(tree, work, t, qd))
+            brought = stretch_tree(tree, work, t, qd)
+            taken -= brought
+            state.extremes[FLIGHT_SUM] += abs(brought)
+            forget_wild(tree, state, t, brought, found[t, INVARIANT_ENERGY])
             continue
         way = scale(h / kept[t, INVARIANT_MASS], three(kept, t, INVARIANT_LINEAR))
         wanted = add(three(kept, t, INVARIANT_CENTRE), way)
         move_nodes(tree, work, t, sub(wanted, centre_of(tree, work, t)[1]), state.tree_q)
-        state.extremes[FLIGHT_SUM] += abs(restore_floating(tree, work, t, qd, True))
+        brought = restore_floating(tree, work, t, qd, True)
+        taken -= brought
+        state.extremes[FLIGHT_SUM] += abs(brought)
         for i in range(tree.start[t], tree.start[t + 1]):
             move_node(tree, qd, i, work)
         write_sums(tree, work, t, qd, found)
+        forget_wild(tree, state, t, brought, found[t, INVARIANT_ENERGY])
+    return taken
 
 
 @kernel

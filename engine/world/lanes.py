@@ -92,7 +92,7 @@ class LaneState(NamedTuple):
     extremes: NDArray  # (m,) J, N s, m, m/s  as State.extremes
     tree_q: NDArray  # (c,) m, rad or -
     tree_qd: NDArray  # (v,) m/s or rad/s
-    tree_bias_acceleration: NDArray  # (4, v) m/s^2, rad/s^2
+    tree_bias_acceleration: NDArray  # (5, v) m/s^2, rad/s^2
     left: NDArray  # (1,) -               1: this world needs what lanes cannot do; else 0
 
 

@@ -237,10 +237,10 @@ def test_a_chain_of_heavy_links_is_trusted(formulation):
 
 
 def test_a_motion_that_blew_up_does_not_tell_how_long_a_step_may_be():
-    """Steps of 20 ms on links of 1 g, which servos of 1e6 N m/rad turn within microseconds."""
+    """Steps of 20 ms on links of 1 g, which servos of 3e4 N m/rad turn within microseconds."""
     bodies: list[Document] = []
     joints: list[Document] = []
-    servo = {"type": "position", "target": 0.5, "stiffness": 1e6}
+    servo = {"type": "position", "target": 0.5, "stiffness": 3e4}
     for i, mass in enumerate((5.0, 0.001, 3.0, 0.001, 2.0)):
         at, name = 0.5 * i, f"link{i}"
         bodies.append({"name": name, "mass": mass, "inertia": [0.02 * mass] * 3})
