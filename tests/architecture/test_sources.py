@@ -55,7 +55,7 @@ def test_every_key_resolves() -> None:
 
 
 def test_every_decision_named_exists() -> None:
-    numbers = {path.name[:4] for path in (ROOT / "docs" / "decisions").glob("0*.md")}
+    numbers = {path.name[:4] for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md")}
     named = [
         (path, number)
         for path, entry in entries()

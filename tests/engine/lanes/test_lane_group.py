@@ -136,10 +136,10 @@ def test_worlds_that_are_stopped_go_on_alone(document: Document, asked: int) -> 
 
 
 def test_a_world_that_fails_does_so_as_alone() -> None:
-    """Its torque grows beyond all numbers in the middle of the run."""
+    """A force grows beyond all numbers in the middle of the run, and the world is nowhere."""
     document = at_stops(3)
-    torque = {"times": [0.0, 0.4, 0.45], "values": [0.0, 0.0, 1e50]}
-    document["joints"][0]["motor"] = {"type": "force", "target": torque}
+    force = {"times": [0.0, 0.4, 0.45], "values": [0.0, 0.0, 1e50]}
+    document["joints"][0] |= {"type": "slider", "motor": {"type": "force", "target": force}}
     simulations = worlds(document)
     SideBySide().advance(simulations, [Recording.of_run(one) for one in simulations])
     assert all(one.failure is not None for one in simulations)
