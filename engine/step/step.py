@@ -31,6 +31,7 @@ from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.sleeping.activity import update_activity, write_activity
 from cardan.engine.sleeping.rest import update_sleep
 from cardan.engine.sleeping.wake import wake_by_time
+from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
 from cardan.engine.step.assist import assist
@@ -57,7 +58,7 @@ from cardan.engine.step.timing import choose_timed, read_clock, record_phase
 from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
 from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL, TRIGGERED
 from cardan.engine.world.samples import Samples
-from cardan.engine.world.state import VELOCITIES_KEPT, VELOCITIES_SET
+from cardan.engine.world.state import DEFLECTED, VELOCITIES_KEPT, VELOCITIES_SET
 from cardan.engine.world.world import World
 
 # what `run` does in place of steps
@@ -100,6 +101,9 @@ def drift_kick_drift(world: World) -> bool:
     deflected = find_deflected(world)
     if deflected:
         keep_impulses(world)
+        if world.options.solver.method == SMALL_STEPS:
+            # what one of its last substeps stops has poses of the others, not found here
+            world.state.velocities_changed[0] = DEFLECTED
     record_kick(world)
     if not prevent_tunnelling(world, deflected):
         return False
