@@ -36,7 +36,12 @@ from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
 from cardan.engine.step.assist import assist
 from cardan.engine.step.clock import set_part
-from cardan.engine.step.continuous import find_deflected, prevent_tunnelling, stop_first_crossing
+from cardan.engine.step.continuous import (
+    find_deflected,
+    may_pass_by_next_kick,
+    prevent_tunnelling,
+    stop_first_crossing,
+)
 from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
 from cardan.engine.step.exact_impacts import (
     EXACT,
@@ -58,7 +63,7 @@ from cardan.engine.step.timing import choose_timed, read_clock, record_phase
 from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
 from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL, TRIGGERED
 from cardan.engine.world.samples import Samples
-from cardan.engine.world.state import DEFLECTED, VELOCITIES_KEPT, VELOCITIES_SET
+from cardan.engine.world.state import MAY_PASS, VELOCITIES_KEPT, VELOCITIES_SET
 from cardan.engine.world.world import World
 
 # what `run` does in place of steps
@@ -101,12 +106,11 @@ def drift_kick_drift(world: World) -> bool:
     deflected = find_deflected(world)
     if deflected:
         keep_impulses(world)
-        if world.options.solver.method == SMALL_STEPS:
-            # what one of its last substeps stops has poses of the others, not found here
-            world.state.velocities_changed[0] = DEFLECTED
     record_kick(world)
     if not prevent_tunnelling(world, deflected):
         return False
+    if world.options.solver.method == SMALL_STEPS and may_pass_by_next_kick(world):
+        world.state.velocities_changed[0] = MAY_PASS
     drift_from_kick(world)
     return True
 
