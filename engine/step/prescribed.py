@@ -5,8 +5,10 @@ middle of the step as every body does; there, in the kick, its velocity jumps to
 the step, so that what joints and contacts hand on is of second order in the step.
 
 At a kink that is the mean of both sides, with which joints move what they hold by the trapezoidal
-rule. Friction cannot follow a jump, and a blow in two halves rebounds otherwise than at once: there
-contacts see the velocity of one side alone (`lead`), of the piece in the middle of the step.
+rule. The drift after it has the velocity after it: in the middle the body is where it should be,
+and so is what it carries. Friction cannot follow a jump, and a blow in two halves rebounds
+otherwise than at once: there contacts see the velocity of one side alone (`lead`), of the piece in
+the middle of the step.
 """
 
 from __future__ import annotations
@@ -93,6 +95,22 @@ def velocity_at_end(world: World, m: int) -> tuple[Vec3, Vec3]:
     v, w = velocity_at(motion, m, end - beside)
     v_after, w_after = velocity_at(motion, m, end + beside)
     return scale(0.5, add(v, v_after)), scale(0.5, add(w, w_after))
+
+
+@kernel
+def drift_motions(world: World) -> None:
+    """Poses in the middle of the step: where the velocity just after its start leads.
+
+    Writes  state.p_WB, q_WB of the bodies that follow a motion
+    Check   tests/references/test_prescribed.py
+    """
+    motion, state, h = world.model.prescribed, world.state, world.options.time_step
+    start = end_of_step(world) - h
+    for m in range(motion.body.shape[0]):
+        p, q = pose_at(motion, m, start)
+        v, w = velocity_at(motion, m, start + BESIDE * h)
+        store3(state.p_WB, motion.body[m], add_scaled(p, 0.5 * h, v))
+        store4(state.q_WB, motion.body[m], unit(multiply(exponential(scale(0.5 * h, w)), q)))
 
 
 @kernel

@@ -133,6 +133,23 @@ def test_a_plate_that_starts_at_once_strikes_once(part: float, restitution: floa
     assert sim.findings() == []
 
 
+@pytest.mark.parametrize("interpolation", ["linear", "cubic"])
+@pytest.mark.parametrize("dt", [2e-3, 0.01, 0.02])
+def test_what_a_lift_carries_stays_on_it(interpolation: str, dt: float) -> None:
+    """Up and down by 10 cm, told at 50 Hz: at kinks nothing is pressed in or left behind."""
+    w, times = 2.0 * math.pi, np.arange(150) * 0.02
+    plate = {"type": "box", "size": [1.0, 1.0, 0.1], "position": [0, 0, -0.05]}
+    places = np.outer(0.05 * (1.0 - np.cos(w * times)), [0.0, 0.0, 1.0])
+    motion = {"times": times.tolist(), "positions": places.tolist(), "interpolation": interpolation}
+    table = {"name": "table", "type": "kinematic", "motion": motion, "shapes": [plate]}
+    box = {"name": "box", "position": [0, 0, 0.1], "mass": 1.0}
+    box["shapes"] = [{"type": "box", "size": [0.2, 0.2, 0.2]}]
+    sim = carried(table, box, {"friction": 0.5}, dt)
+    sim.advance(round(2.5 / dt))
+    assert sim.poses()[1, 2] - 0.1 == pytest.approx(sim.poses()[0, 2], abs=2e-4)
+    assert sim.findings() == []
+
+
 def test_straight_lines_and_rest_before_and_after() -> None:
     motion = {"times": [0.1, 0.2, 0.4], "positions": [[0, 0, 0], [1, 0, 0], [1, 2, 0]]}
     body = {"name": "b", "type": "kinematic", "motion": motion}
