@@ -154,9 +154,10 @@ class SolverSummary(Open):
     methods: list[str]
     """Methods that were used."""
     max_residual: Measured
-    """Largest residual, relative [-]."""
+    """Largest residual of a step's rows; 0 where there are none, as where drives act alone, which
+    are solved by one factor [m/s or rad/s]."""
     max_coulomb_error: Measured
-    """Largest violation of Coulomb's law, relative [-]."""
+    """Largest violation of Coulomb's law [m/s]."""
     mean_iterations: Measured
     """Iterations per step."""
     formulation: str | None = None

@@ -9,10 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.accounting.work import add_impulse
-from cardan.engine.bodies.point import velocity_at
+from cardan.engine.bodies.point import point_velocity, velocity_at
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, negate, sub
-from cardan.engine.world.model import DYNAMIC, KINEMATIC, Bodies
+from cardan.engine.spatial.vec3 import (
+    ZERO3,
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    negate,
+    sub,
+)
+from cardan.engine.world.model import DYNAMIC, KINEMATIC
 from cardan.engine.world.problem import BIAS_APPLIED
 from cardan.engine.world.state import (
     LEDGER_CORRECTION,
@@ -23,7 +33,6 @@ from cardan.engine.world.state import (
 )
 
 if TYPE_CHECKING:
-    from cardan.engine.world.contacts import Contacts
     from cardan.engine.world.workspace import Motion
     from cardan.engine.world.world import World
 
@@ -39,15 +48,30 @@ def write_means(motion: Motion, state: State) -> None:
 
 
 @kernel
-def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, state: State) -> float:
+def booked_velocity(world: World, c: int, i: int) -> Vec3:
+    """Velocity of body i at contact c for the books [m/s]: the mean of before and after the kick;
+    of a given motion that jumps and gives a blow, the one with which it strikes.
+
+    Reads   motion.scratch, lead
+    """
+    state, work = world.state, world.work
+    p = load3(work.contacts.point_W, c)
+    struck = work.rows.rebound[work.problem.count[1] + 3 * c] > 0.0
+    if struck and world.model.bodies.kind[i] == KINEMATIC:
+        return add(point_velocity(state, i, p), velocity_at(state, work.motion.lead, i, p))
+    return velocity_at(state, work.motion.scratch, i, p)
+
+
+@kernel
+def carried_work(world: World, c: int) -> float:
     """Work done by prescribed (kinematic) motion at contact c [J]."""
-    p, push = load3(contacts.point_W, c), load3(contacts.impulse_W, c)
-    a, b = contacts.body_a[c], contacts.body_b[c]
+    contacts, kind = world.work.contacts, world.model.bodies.kind
+    push, a, b = load3(contacts.impulse_W, c), contacts.body_a[c], contacts.body_b[c]
     work = 0.0
-    if bodies.kind[a] == KINEMATIC:
-        work += dot(push, velocity_at(state, motion.scratch, a, p))
-    if bodies.kind[b] == KINEMATIC:
-        work -= dot(push, velocity_at(state, motion.scratch, b, p))
+    if kind[a] == KINEMATIC:
+        work += dot(push, booked_velocity(world, c, a))
+    if kind[b] == KINEMATIC:
+        work -= dot(push, booked_velocity(world, c, b))
     return work
 
 
@@ -72,7 +96,7 @@ def book_contacts(world: World) -> bool:
         work.contacts,
         work.motion,
     )
-    ledger, mean, first = state.ledger, motion.scratch, problem.count[1]
+    ledger, first = state.ledger, problem.count[1]
     write_means(motion, state)
     rubbed, driven, taken, given = 0.0, 0.0, 0.0, 0.0
     # external impulse, and its moment about the origin
@@ -89,7 +113,7 @@ def book_contacts(world: World) -> bool:
             load3(contacts.normal_W, c),
             load3(contacts.impulse_W, c),
         )
-        v = sub(velocity_at(state, mean, b, p), velocity_at(state, mean, a, p))
+        v = sub(booked_velocity(world, c, b), booked_velocity(world, c, a))
         surface_velocity = dot(add_scaled(push, -along, n), load3(contacts.surface_velocity_W, c))
         done = along * dot(n, v)
         rubbed -= dot(push, v) - done + surface_velocity
@@ -104,7 +128,7 @@ def book_contacts(world: World) -> bool:
             outside = push if bodies.kind[b] == DYNAMIC else negate(push)
             total = add(total, outside)
             about = add(about, cross(p, outside))
-            driven += carried_work(bodies, contacts, c, motion, state)
+            driven += carried_work(world, c)
     ledger[LEDGER_FRICTION] += rubbed
     ledger[LEDGER_WORK_IN] += driven
     ledger[LEDGER_IMPACT] += taken

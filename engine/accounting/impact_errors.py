@@ -39,10 +39,11 @@ from cardan.engine.accounting.supports import (
     mark_support,
 )
 from cardan.engine.accounting.work import row_speed_before
-from cardan.engine.collision.materials import slides
+from cardan.engine.collision.materials import STICTION_SPEED
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import SHARP, shape_operator
 from cardan.engine.constraints.limits import BOUNCE_SPEED
+from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.quaternion import load4, rotate_back
@@ -356,6 +357,17 @@ def record_impacts(world: World, contacts: Contacts) -> None:
 
 
 @kernel
+def slides_after_kick(world: World, c: int) -> bool:
+    """Whether the surfaces of contact c slide on each other after the kick, where they met then."""
+    rows, slip = world.work.rows, 0.0
+    first = rows.count[1] + 3 * c
+    for row in range(first + 1, first + 3):
+        speed = row_speed(rows, row, world.state) + rows.bias[row]
+        slip += speed * speed
+    return slip > STICTION_SPEED * STICTION_SPEED
+
+
+@kernel
 def record_releases(world: World) -> None:
     """Count the steps in which contacts with static friction begin to slide.
 
@@ -370,7 +382,7 @@ def record_releases(world: World) -> None:
     material, friction = model.shapes.material, model.materials.friction
     for c in range(contacts.count[0]):
         kinetic = friction[material[contacts.shape_a[c]], material[contacts.shape_b[c]]]
-        if contacts.friction[c] > kinetic and slides(state, contacts, c):
+        if contacts.friction[c] > kinetic and slides_after_kick(world, c):
             for body in (contacts.body_a[c], contacts.body_b[c]):
                 at = first_of(world) + VARIED * body
                 if state.extremes[at + RELEASE_STEP] != float(state.step[0]):

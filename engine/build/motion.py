@@ -14,6 +14,7 @@ def motion_arrays(n: int, has_trees: bool) -> Motion:
         velocity_old=np.zeros((n, 6)),
         velocity_free=np.zeros((n, 6)),
         jump=np.zeros((n, 6)),
+        lead=np.zeros((n, 6)),
         levers=np.zeros((n, 6)),
         inverse_inertia_W=np.zeros((n, 3, 3)),
         wrench=np.zeros((n, 6)),

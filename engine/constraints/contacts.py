@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.foundation import write_foundation
 from cardan.engine.constraints.row import clear_row, row_speed, set_jacobian, start_row
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
+from cardan.engine.spatial.vec3 import (
+    ZERO3,
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    negate,
+    norm,
+    perpendicular,
+    sub,
+)
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.options import RestitutionLaw
 from cardan.engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
@@ -19,6 +33,9 @@ GENTLE = 0.001
 # A gap counts as zero when closing it takes less than this share of the solver's tolerance, where
 # the tolerance counts as at most FINEST.
 IN_PLACE, FINEST = 0.5, 1e-8
+
+# the least jump of a given motion [m/s] that friction cannot follow, where there is no gravity
+SUDDEN = 1e-3
 
 NEWTON = int(RestitutionLaw.NEWTON)
 
@@ -135,6 +152,29 @@ def set_sweep_bias(world: World, row: int, c: int, speed: float) -> None:
 
 
 @kernel
+def lead_of_contact(world: World, c: int) -> Vec3:
+    """What given motions have at the point of contact c beside their velocities, B less A [m/s].
+
+    Along the surface only what friction cannot follow in a step, along the normal only what may
+    rebound. At the end of a step a lead is half of the jump.
+    """
+    contacts, state, lead = world.work.contacts, world.state, world.work.motion.lead
+    n, point = load3(contacts.normal_W, c), load3(contacts.point_W, c)
+    ahead = sub(
+        velocity_at(state, lead, contacts.body_b[c], point),
+        velocity_at(state, lead, contacts.body_a[c], point),
+    )
+    along = dot(n, ahead)
+    sideways = add_scaled(ahead, -along, n)
+    found = ZERO3
+    if norm(sideways) > max(world.clock.h[0] * norm(load_gravity(state)), SUDDEN):
+        found = sideways
+    if 2.0 * abs(along) > world.options.restitution_threshold:
+        found = add_scaled(found, along, n)
+    return found
+
+
+@kernel
 def write_contact(world: World, c: int) -> None:
     """Normal and friction rows of contact c.
 
@@ -147,7 +187,7 @@ def write_contact(world: World, c: int) -> None:
     The case with the largest w - J v applies. A compliant contact is a spring-damper instead (see
     set_compliant), whose damping determines the rebound. The tangents depend on the normal only, so
     that the friction impulses of a resting contact remain valid. Tangent rows include the surface
-    velocities: w = J v + e . surface_velocity.
+    velocities: w = J v + e . surface_velocity. Given motions that jump have a lead in all three.
 
     Source  Constraint Notes n.d., contacts; Newton's hypothesis of restitution
     Check   tests/references/test_contacts.py, tests/references/test_impacts.py
@@ -164,7 +204,8 @@ def write_contact(world: World, c: int) -> None:
     rows.lo[row] = 0.0
     rows.error[row] = contacts.gap[c]
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
-    speed = row_speed(rows, row, state)
+    lead = ZERO3 if world.model.prescribed.body.shape[0] == 0 else lead_of_contact(world, c)
+    speed = row_speed(rows, row, state) + dot(n, lead)
     if contacts.compliance[c] > 0.0:
         write_foundation(world, c)
         inverse_mass = world.model.bodies.inverse_mass
@@ -174,10 +215,11 @@ def write_contact(world: World, c: int) -> None:
         set_rigid(world, row, c, speed)
         if world.clock.exact[0] == 0:
             set_sweep_bias(world, row, c, speed)
+    rows.bias[row] += dot(n, lead)
 
     t1 = perpendicular(n)
     mu = contacts.friction[c]
-    surface_velocity = load3(contacts.surface_velocity_W, c)
+    surface_velocity = add(load3(contacts.surface_velocity_W, c), lead)
     tangent = row
     for e in (t1, cross(n, t1)):
         tangent += 1

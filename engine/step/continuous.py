@@ -5,19 +5,23 @@ before the kick. Two drifts are then unforeseen: the first half step after veloc
 run begins, a command), and the drift of a body that the kick has deflected. Before either, contacts
 of these bodies are found anew with the velocities of now, and if something would be crossed, an
 impact without duration stops it: contacts and joints, no forces.
+
+Substeps end with the step: the half step up to the next kick is unforeseen, too. What is soft sinks
+a little into others there; only what would be through them is stopped as if velocities were set.
 """
 
 from __future__ import annotations
 
+from cardan.engine.accounting.body_records import DEPTH_LIMIT, VARIED, first_of
 from cardan.engine.accounting.impact_errors import note_replaced_impacts
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.bodies.forces import load_gravity
-from cardan.engine.bodies.point import point_velocity
+from cardan.engine.bodies.point import point_velocity, velocity_at
 from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.integrators.apply_impulses import store_warm_start
-from cardan.engine.spatial.vec3 import dot, load3, norm, sub
+from cardan.engine.spatial.vec3 import add_scaled, dot, load3, norm, sub
 from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
 from cardan.engine.step.instant import book_instant, solve_instant
 from cardan.engine.world.contacts import Contacts
@@ -33,6 +37,8 @@ JUMP = 4.0
 LATER_DRIFT = 1.0
 # impacts that follow one another within a step
 MAX_IMPACTS = 3
+# limits of depth, a tenth of the thickness each, from which on substeps may let a body through
+THROUGH = 5.0
 
 
 @kernel
@@ -157,6 +163,29 @@ def stop_first_crossing(world: World) -> bool:
     if foresees_crossing(world, world.work.contacts, window):
         stop_crossing(world, world.state.time[0])
     return not lacks_room(world.report)
+
+
+@kernel
+def may_pass_by_next_kick(world: World) -> bool:
+    """Whether substeps leave a body so fast that it is through another before the next kick.
+
+    Reads   contacts of this kick, in its poses, velocities after it; substeps.shift
+    Check   tests/engine/collision/test_continuous.py
+    """
+    state, contacts, h = world.state, world.work.contacts, world.clock.h[0]
+    shift, first = world.work.substeps.shift, first_of(world)
+    for c in range(contacts.count[0]):
+        if contacts.compliance[c] > 0.0:
+            continue
+        a, b, p = contacts.body_a[c], contacts.body_b[c], load3(contacts.point_W, c)
+        v = sub(point_velocity(state, a, p), point_velocity(state, b, p))
+        moved = sub(velocity_at(state, shift, a, p), velocity_at(state, shift, b, p))
+        depth = dot(load3(contacts.normal_W, c), add_scaled(moved, h, v)) - contacts.gap[c]
+        in_a = state.extremes[first + VARIED * a + DEPTH_LIMIT]
+        in_b = state.extremes[first + VARIED * b + DEPTH_LIMIT]
+        if depth > THROUGH * min(in_a, in_b):
+            return True
+    return False
 
 
 @kernel

@@ -25,7 +25,7 @@ from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.spatial.vec3 import ZERO3, add_scaled, load3, scale, store3
 from cardan.engine.stabilisation.loop_closure import close_loops
 from cardan.engine.stabilisation.loop_energy import restore_loop_energy
-from cardan.engine.step.prescribed import prescribe_poses
+from cardan.engine.step.prescribed import drift_motions, prescribe_poses
 from cardan.engine.step.timing import read_clock, record_phase
 from cardan.engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
 from cardan.engine.world.model import DYNAMIC, STATIC, Bodies
@@ -45,6 +45,7 @@ def drift_to_kick(world: World) -> None:
     """
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
     advance_poses(world, h)
+    drift_motions(world)
     note_growth(world.state, drift_before_kick(world, h))
     record_phase(world.report, PHASE_MOVE, now)
 

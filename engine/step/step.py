@@ -31,12 +31,18 @@ from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.sleeping.activity import update_activity, write_activity
 from cardan.engine.sleeping.rest import update_sleep
 from cardan.engine.sleeping.wake import wake_by_time
+from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
 from cardan.engine.stabilisation.whips import slow_whips
 from cardan.engine.step.assist import assist
 from cardan.engine.step.clock import set_part
-from cardan.engine.step.continuous import find_deflected, prevent_tunnelling, stop_first_crossing
+from cardan.engine.step.continuous import (
+    find_deflected,
+    may_pass_by_next_kick,
+    prevent_tunnelling,
+    stop_first_crossing,
+)
 from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
 from cardan.engine.step.exact_impacts import (
     EXACT,
@@ -58,7 +64,7 @@ from cardan.engine.step.timing import choose_timed, read_clock, record_phase
 from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
 from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL, TRIGGERED
 from cardan.engine.world.samples import Samples
-from cardan.engine.world.state import VELOCITIES_KEPT, VELOCITIES_SET
+from cardan.engine.world.state import MAY_PASS, VELOCITIES_KEPT, VELOCITIES_SET
 from cardan.engine.world.world import World
 
 # what `run` does in place of steps
@@ -105,6 +111,8 @@ def drift_kick_drift(world: World) -> bool:
     slow_whips(world)
     if not prevent_tunnelling(world, deflected):
         return False
+    if world.options.solver.method == SMALL_STEPS and may_pass_by_next_kick(world):
+        world.state.velocities_changed[0] = MAY_PASS
     drift_from_kick(world)
     return True
 

@@ -33,9 +33,11 @@ from cardan.engine.build.limits import body_lengths, shows_turns
 from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.rotations import turn_all, turned_apart
 from cardan.engine.verdict.estimates import (
+    SETTLED_SHARE,
     is_abrupt,
     may_strike,
     reaches,
+    settles,
     step_errors,
     stretch_errors,
     variations,
@@ -45,7 +47,7 @@ from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of
 from cardan.engine.verdict.springs import spring_ends, stretches
 from cardan.engine.verdict.verified import ESTIMATES, STEP_ERRORS
 from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
-from cardan.engine.world.options import ImpactTime, Integrator, SolverMethod, StepOptions
+from cardan.engine.world.options import Integrator, StepOptions
 from cardan.engine.world.state import EXTREME_RESIDUAL, State
 
 SOLVER_CHANGE = (
@@ -108,16 +110,13 @@ def moment(state: State) -> Moment:
 
 
 def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run is cheap, and nothing breaks, is triggered or sinks into contacts that are soft
-    rows of substeps."""
+    """Whether a run is cheap, and nothing breaks or is triggered."""
     count, touch = int((model.bodies.kind == DYNAMIC).sum()), may_strike(model)
     cheap = 0 < count * steps <= (MOST_WORK_TOUCHING if touch else MOST_WORK)
     steady = (
         options.integrator in OF_FIXED_STEPS
-        and options.impact_time != ImpactTime.EXACT
         and len(model.triggers.kind) == 0
         and bool(np.isinf(model.joints.breaking_force).all())
-        and not (touch and options.solver.method == SolverMethod.SMALL_STEPS)
     )
     return cheap and steady and steps >= COARSER[-1] * LEAST_STEPS
 
@@ -224,6 +223,11 @@ class Shares:
         """(m,): motions of bodies themselves; the others are relative to other bodies."""
         self.touch = may_strike(model)
         """Whether bodies touch: they may come to the same rest whatever their way."""
+        self._least = SMALL_SHARE, SMALL_TURN
+        if settles(state, options):
+            self._least = SETTLED_SHARE, SETTLED_SHARE
+        elif self.touch:
+            self._least = SMALL_SHARE_TOUCHING, SMALL_TURN_TOUCHING
         self.abrupt = is_abrupt(model)
         """Whether something changes motions at a moment."""
 
@@ -250,8 +254,7 @@ class Shares:
         # looks may come once a turn, always at the same place: the way is that of all steps
         reach = np.maximum(0.5 * np.linalg.norm(np.ptp(a, axis=0), axis=1), self._reach)
         error = np.linalg.norm(a - b, axis=2)
-        small = SMALL_SHARE_TOUCHING if self.touch else SMALL_SHARE
-        return self._share(error, reach, small * self._length, self._moving)
+        return self._share(error, reach, self._least[0] * self._length, self._moving)
 
     def _turned(self, both: Pair) -> Array:
         a, b = (np.array([one.orientations for one in run]) for run in both)
@@ -262,10 +265,9 @@ class Shares:
             np.linalg.norm(axes[0] - axes[0][:1], axis=2),
             turned_apart(a, a[:1]),
         )
-        small = SMALL_TURN_TOUCHING if self.touch else SMALL_TURN
         reach = np.minimum(from_start.max(axis=0), 1.0)
         reach = np.where(self._round, reach, np.maximum(reach, self._swept))
-        return self._share(error, reach, np.full(len(reach), small), self._turns)
+        return self._share(error, reach, np.full(len(reach), self._least[1]), self._turns)
 
     def _coordinates(self, one: Moment) -> Array:
         """(j + s,) rad or m: of hinges and sliders, whole turns included, 0 of other joints; and of
@@ -282,8 +284,8 @@ class Shares:
         reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_STRETCH)
         if self.touch:
             joints = self._model.joints
-            way = SMALL_SHARE_TOUCHING * self._length[joints.body_b]
-            small = np.where(joints.kind == SLIDER, way, SMALL_TURN_TOUCHING)
+            way = self._least[0] * self._length[joints.body_b]
+            small = np.where(joints.kind == SLIDER, way, self._least[1])
             least[: len(small)] = np.maximum(small, SMALL_STRETCH)
         return self._share(np.abs(a - b), reach, least, self._followed)
 

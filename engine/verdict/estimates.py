@@ -39,7 +39,7 @@ from cardan.engine.accounting.body_records import (
 )
 from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.stretches import LEAST_X, MOST_VARIED_X, MOST_X, spring_records
-from cardan.engine.build.limits import body_lengths, can_touch, shows_turns
+from cardan.engine.build.limits import REST_SPEED, body_lengths, can_touch, shows_turns
 from cardan.engine.build.mobility import driven_mechanisms, free_motions, prescribed_bodies
 from cardan.engine.world.model import (
     BALL,
@@ -270,10 +270,11 @@ def ways_of_impacts(model: Model, kept: Array, options: StepOptions) -> Array:
     return np.where(among & moving, ways[among & moving].max(initial=0.0), ways)
 
 
-def errors_of_bounces(state: State, kept: Array) -> Array:
+def errors_of_bounces(model: Model, state: State, kept: Array) -> Array:
     """(n,): displacement of each body over its way, if what energy appeared or vanished without a
-    cause was that of its bounces."""
-    kinetic = float(state.extremes[EXTREME_KINETIC])
+    cause was that of its bounces; what is slower than REST_SPEED bounces no more."""
+    rest = 0.5 * float(model.bodies.mass.sum()) * REST_SPEED**2
+    kinetic = max(float(state.extremes[EXTREME_KINETIC]), rest)
     share = float(state.extremes[EXTREME_DRIFT]) / kinetic if kinetic > 0.0 else 0.0
     return ERROR_OF_BOUNCES * share * swings(kept[:, SUM_V], kept[:, LARGEST_V])
 
@@ -301,7 +302,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     small = np.where(driven_bodies(model), SMALL_TURN, SMALL_SHARE)
     small = np.where(settles(state, options), SETTLED_SHARE, small)
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
-    worst = np.maximum(worst, np.where(cushioned, errors_of_bounces(state, kept), 0.0))
+    worst = np.maximum(worst, np.where(cushioned, errors_of_bounces(model, state, kept), 0.0))
     moments = errors_of_moments(model, kept, h)
     share = ratio(moments, np.maximum(reaches(kept), SMALL_SHARE * length))
     worst = np.maximum(worst, np.where(moments > small * length, share, 0.0))

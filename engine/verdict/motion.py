@@ -66,9 +66,9 @@ Finding = dict[str, Any]
 HALF_TURN = np.pi
 # estimated error over the scale of the motion
 STEP_SHARE = 0.06
-# of the present step: what a motion asks for that is shorter, it asks for because it blew up
+# of the present step: an error that asks for less is far beyond where orders of errors hold
 LEAST_SHARE = 1e-3
-BLOWN_UP_CHANGE = "Make `simulation.dt` smaller: by how much, a motion that blew up does not tell."
+FAR_CHANGE = "Make `simulation.dt` smaller: by how much, an error this large does not tell."
 # an unexplained energy that matters lifts every body by this share of its length
 SMALL_LIFT = 1e-5
 # share of impacts that `small_steps` books as correction: what falls within a step (decision 0110)
@@ -173,7 +173,7 @@ def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
 def step_change(h: float, share: float) -> str:
     """As a change: a step of at most this share of the present one."""
     if share < LEAST_SHARE:
-        return BLOWN_UP_CHANGE
+        return FAR_CHANGE
     return f"Make `simulation.dt` at most {h * share:.2g} s."
 
 

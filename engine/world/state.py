@@ -27,8 +27,8 @@ class ContactCache(NamedTuple):
 FREED = 2**62
 
 # state.velocities_changed: nothing was set since the last step; velocities were; targets of drives
-# that have their speed at once were
-VELOCITIES_KEPT, VELOCITIES_SET, DRIVES_SET = 0, 1, 2
+# that have their speed at once were; bodies may pass through others before the next kick
+VELOCITIES_KEPT, VELOCITIES_SET, DRIVES_SET, MAY_PASS = 0, 1, 2, 3
 
 # rows of state.tree_bias_acceleration: predicted before the next kick; change by a kick; after and
 # before the last kick; mean of the last step, with all forces

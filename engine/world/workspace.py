@@ -29,6 +29,7 @@ class Motion(NamedTuple):
         NDArray  # (n, 6)         rad/s, m/s  after the kick of forces, without constraints
     )
     jump: NDArray  # (n, 6)                  rad/s, m/s  change by impacts before the kick
+    lead: NDArray  # (n, 6)                  rad/s, m/s  in the kick, of bodies whose given motion has a kink: what contacts see beside its velocity
     levers: NDArray  # (n, 6)                kg, kg m, kg m^2  of links: constraints/geometric_stiffness.py
     inverse_inertia_W: NDArray  # (n, 3, 3)  1/(kg m^2) about the centre of mass
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)

@@ -236,7 +236,7 @@ def test_a_chain_of_heavy_links_is_trusted(formulation):
     assert simulation.summary()["verdict"] == {"status": "trusted", "findings": []}
 
 
-def test_a_motion_that_blew_up_does_not_tell_how_long_a_step_may_be():
+def test_an_error_that_large_does_not_tell_how_long_a_step_may_be():
     """Steps of 20 ms on links of 1 g, which servos of 3e4 N m/rad turn within microseconds."""
     bodies: list[Document] = []
     joints: list[Document] = []
@@ -257,16 +257,16 @@ def test_a_motion_that_blew_up_does_not_tell_how_long_a_step_may_be():
 
 
 @pytest.mark.parametrize("place", [2.1, 2.15])
-def test_what_passes_through_between_two_steps_of_substeps_is_wrong(place):
+def test_what_flies_far_in_a_step_of_substeps_is_stopped_and_not_trusted(place):
     """A plate of 1 cm flies 40 cm a step against a ball; substeps see no farther than the step."""
     plate: Document = {"name": "plate", "mass": 1.0, "position": [place, 0, 1]}
     plate |= {"shapes": [{"type": "box", "size": [0.01, 3, 3]}], "linear_velocity": [-100, 0, 0]}
     small = ball(shapes=[{"type": "sphere", "radius": 0.03}])
     options = {"dt": 0.004, "duration": 0.06, "solver": {"method": "small_steps"}}
-    through = ran(free(plate, small, **options))
-    assert through.poses()[0, 0] < through.poses()[1, 0] - 1.0
-    assert the_finding(through, "penetration")["value"] > 0.05
-    assert through.summary()["verdict"]["status"] == "wrong"
+    stopped = ran(free(plate, small, **options))
+    assert stopped.poses()[0, 0] > stopped.poses()[1, 0]
+    assert "travel_per_step" in [one["quantity"] for one in stopped.findings()]
+    assert stopped.summary()["verdict"]["status"] != "trusted"
 
 
 def test_energy_that_grows_from_nothing_is_found():

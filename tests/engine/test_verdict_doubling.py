@@ -17,6 +17,8 @@ from cardan.engine.verdict import Names, doubling
 from cardan.engine.verdict.estimates import is_abrupt
 from tests.engine.scenes import Document, brick, document
 
+BOX = {"type": "box", "size": [0.1, 0.1, 0.1]}
+
 
 def sleeping_top(spin: float, dt: float) -> dict[str, Any]:
     """A top let go 0.03 rad off the vertical; 108 rad/s hold it there."""
@@ -188,6 +190,45 @@ def test_what_tumbles_is_found() -> None:
     a, b = (one.poses()[1] for one in (careless, careful))
     assert 2.0 * math.acos(min(abs(float(a[3:] @ b[3:])), 1.0)) > 0.05 * math.pi
     assert run(tossed(1e-4, **soft)).findings() == []
+
+
+def test_what_tumbles_under_substeps_is_found() -> None:
+    scene = tossed(1 / 240, restitution=0.8)
+    scene["simulation"]["solver"] = {"method": "small_steps"}
+    careful = {"simulation": scene["simulation"] | {"dt": 1 / 240 / 16}}
+    one, other = run(scene), run(scene | careful)
+    a, b = one.poses()[1], other.poses()[1]
+    assert 2.0 * math.acos(min(abs(float(a[3:] @ b[3:])), 1.0)) > 0.05 * math.pi
+    assert Account.findings(one) == []
+    assert quantities(one.findings()) == ["step_error"]
+
+
+def test_a_rope_that_becomes_taut_beside_exact_impacts_is_found() -> None:
+    """Impacts of bodies alone are exact."""
+
+    def thrown(dt: float) -> Simulation:
+        weight: Document = {"name": "weight", "mass": 4.0, "inertia": [0.004] * 3}
+        weight |= {"position": [0.28, 0, -0.16], "linear_velocity": [2.5, 0.5, 3.5]}
+        rope: Document = {"name": "rope", "type": "distance", "parent": "world", "child": "weight"}
+        rope |= {"anchor": [0, 0, 0], "anchor2": [0.28, 0, -0.16], "limits": {"upper": 0.38}}
+        simulation = {"dt": dt, "duration": 1.4, "contact": {"impact_time": "exact"}}
+        return run(document([weight], [rope], gravity=[0, 0, -9.81], simulation=simulation))
+
+    careless, careful = thrown(0.005), thrown(0.005 / 16)
+    off = np.linalg.norm(careless.poses()[0, :3] - careful.poses()[0, :3])
+    assert off > 0.05
+    assert Account.findings(careless) == []
+    assert quantities(careless.findings()) == ["step_error"]
+
+
+def test_what_lies_under_substeps_is_trusted() -> None:
+    """It sinks into soft rows, by another way with each step."""
+    box = {"name": "box", "mass": 1.0, "position": [0, 0, 0.052], "shapes": [BOX]}
+    floor = {"name": "floor", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1]}]}
+    simulation = {"dt": 0.01, "duration": 1.0, "solver": {"method": "small_steps"}}
+    settled = run(document([floor, box], simulation=simulation))
+    assert settled.findings() == []
+    assert settled._measured is not None
 
 
 def test_what_touches_is_not_cleared() -> None:

@@ -104,6 +104,21 @@ def test_releases_are_counted_once_a_slip() -> None:
     assert variations(simulation.model, simulation.state)[block, RELEASES] == 2.0
 
 
+def test_a_ball_that_rolls_and_spins_is_never_released() -> None:
+    """Where it touches it stands; half a step later, beside its middle, it would slide."""
+    material = {"friction": 1.2, "static_friction": 1.56}
+    shape = {"type": "sphere", "radius": 0.03, "material": "m"}
+    rolling: Document = {"name": "ball", "mass": 0.17, "position": [0, 0, 0.03], "shapes": [shape]}
+    rolling |= {"linear_velocity": [0.384, 0, 0], "angular_velocity": [0, 12.8, 3.0]}
+    floor: Document = {"name": "floor", "type": "static"}
+    floor |= {"shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "m"}]}
+    scene = document([floor, rolling], materials={"m": material}, simulation={"dt": 0.004})
+    simulation = simulate(scene)
+    simulation.advance(300)
+    ball = simulation.body_names.index("ball")
+    assert variations(simulation.model, simulation.state)[ball, RELEASES] == 0.0
+
+
 def test_balls_may_turn_early() -> None:
     """Of a ball it cannot be seen how it is turned; of a box with the same inertia it can."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cardan.engine import Simulation
 from cardan.schemas import SceneInvalid
 from tests.engine.scenes import Document, document, simulate
 from tests.references.test_following import wave
@@ -82,6 +83,71 @@ def test_a_box_rides_along_until_friction_ends() -> None:
         slip[frequency] = abs(sim.poses()[1, 0] - sim.poses()[0, 0])
     assert slip[0.9] < 1e-4
     assert slip[1.3] > 1e-3
+
+
+def carried(table: Document, load: Document, surface: Document, dt: float) -> Simulation:
+    """A load on a kinematic table, both with one surface."""
+    for body in (table, load):
+        body["shapes"] = [shape | {"material": "m"} for shape in body["shapes"]]
+    return simulate(document([table, load], materials={"m": surface}, simulation={"dt": dt}))
+
+
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.4, 0.6, 0.9])
+def test_what_lies_on_a_table_that_stops_slides_from_then_on(part: float) -> None:
+    """v^2/(2 mu g), from the end of the step in which the table stops, or its start: the nearer."""
+    dt, speed, mu = 0.01, 1.0, 0.3
+    stop = 0.5 + part * dt
+    plate = {"type": "box", "size": [6.0, 1.0, 0.1], "position": [0, 0, -0.05]}
+    motion = {"times": [0, stop], "positions": [[0, 0, 0], [speed * stop, 0, 0]]}
+    table = {"name": "table", "type": "kinematic", "motion": motion, "shapes": [plate]}
+    box = {"name": "box", "position": [0, 0, 0.1], "mass": 1.0, "linear_velocity": [speed, 0, 0]}
+    box["shapes"] = [{"type": "box", "size": [0.2, 0.2, 0.2]}]
+    sim = carried(table, box, {"friction": mu}, dt)
+    sim.advance(100)
+    way = speed * stop + speed**2 / (2.0 * mu * 9.81)
+    late = min(part, 1.0 - part) * dt * speed
+    assert abs(sim.poses()[1, 0] - way) < late + 1e-5
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+@pytest.mark.parametrize("part", [0.0, 0.25, 0.75])
+def test_a_plate_that_starts_at_once_strikes_once(part: float, restitution: float) -> None:
+    dt, speed = 1e-3, 1.0
+    start = 0.1 + part * dt
+    plate = {"type": "box", "size": [1.0, 1.0, 0.1], "position": [0, 0, -0.05]}
+    places = [[0, 0, 0], [0, 0, 0], [0, 0, speed]]
+    motion = {"times": [0, start, start + 1.0], "positions": places}
+    table = {"name": "table", "type": "kinematic", "motion": motion, "shapes": [plate]}
+    ball = {"name": "ball", "position": [0, 0, 0.1], "mass": 1.0}
+    ball["shapes"] = [{"type": "sphere", "radius": 0.1}]
+    sim = carried(table, ball, {"restitution": restitution}, dt)
+    sim.advance(130)
+    thrown = (1.0 + restitution) * speed - 9.81 * (sim.time - start)
+    assert sim.velocities()[1, 2] == pytest.approx(thrown, abs=1.5 * 9.81 * dt)
+    energy = sim.summary()["energy"]
+    # m (1 + e) v^2 of work, of which m (1 - e^2) v^2/2 are lost
+    assert energy["work_in"] == pytest.approx((1.0 + restitution) * speed**2, rel=0.02)
+    lost = 0.5 * (1.0 - restitution**2) * speed**2
+    assert energy["dissipated_impact"] == pytest.approx(lost, abs=0.02)
+    assert abs(energy["correction"]) < 3e-3
+    assert sim.findings() == []
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "cubic"])
+@pytest.mark.parametrize("dt", [2e-3, 0.01, 0.02])
+def test_what_a_lift_carries_stays_on_it(interpolation: str, dt: float) -> None:
+    """Up and down by 10 cm, told at 50 Hz: at kinks nothing is pressed in or left behind."""
+    w, times = 2.0 * math.pi, np.arange(150) * 0.02
+    plate = {"type": "box", "size": [1.0, 1.0, 0.1], "position": [0, 0, -0.05]}
+    places = np.outer(0.05 * (1.0 - np.cos(w * times)), [0.0, 0.0, 1.0])
+    motion = {"times": times.tolist(), "positions": places.tolist(), "interpolation": interpolation}
+    table = {"name": "table", "type": "kinematic", "motion": motion, "shapes": [plate]}
+    box = {"name": "box", "position": [0, 0, 0.1], "mass": 1.0}
+    box["shapes"] = [{"type": "box", "size": [0.2, 0.2, 0.2]}]
+    sim = carried(table, box, {"friction": 0.5}, dt)
+    sim.advance(round(2.5 / dt))
+    assert sim.poses()[1, 2] - 0.1 == pytest.approx(sim.poses()[0, 2], abs=2e-4)
+    assert sim.findings() == []
 
 
 def test_straight_lines_and_rest_before_and_after() -> None:

@@ -93,6 +93,26 @@ def test_no_law_of_impacts_lets_a_bullet_pass(law: str, e: float) -> None:
         assert sim.velocities()[1, 0] == pytest.approx(-e * SPEED, abs=1e-9)
 
 
+@pytest.mark.parametrize("dt", [1 / 240, 1e-3])
+@pytest.mark.parametrize(
+    "shape", [{"type": "sphere", "radius": 0.03}, {"type": "box", "size": [0.06] * 3}]
+)
+def test_substeps_let_no_fast_body_through(shape: Document, dt: float) -> None:
+    """They end half a step before contacts are found again; the wall is of 2 cm."""
+    plate: Document = {"type": "box", "size": [0.02, 1, 1]}
+    for offset in OFFSETS:
+        wall: Document = {"name": "wall", "type": "static", "shapes": [plate]}
+        fast: Document = {"name": "fast", "mass": 0.1, "linear_velocity": [100, 0, 0]}
+        fast |= {"position": [-0.07 - offset * 100 * dt, 0.01, 0.02], "shapes": [shape]}
+        solver = {"method": "small_steps"}
+        sim = simulate(
+            document([wall, fast], gravity=[0, 0, 0], simulation={"dt": dt}, solver=solver)
+        )
+        sim.advance(20)
+        assert -0.3 < sim.poses()[1, 0] < -0.02
+        assert sim.summary()["energy"]["balance_error"] < 1e-12
+
+
 @pytest.mark.parametrize("how", ["set_velocity", "apply_impulse"])
 def test_velocities_that_were_commanded_are_guarded(how: str) -> None:
     rest = {"linear_velocity": [0, 0, 0]}
