@@ -166,7 +166,7 @@ class WorkerSlot:
     def _turn(self) -> None:
         """Do one run or wait for one."""
         worker = self._worker
-        if worker is None or not worker.alive:
+        if worker is None or not worker.alive or not worker.answers():
             if worker is not None:
                 worker.kill()
             worker = self._worker = self._dispatcher.launcher.start_ready(
