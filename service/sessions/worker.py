@@ -134,6 +134,7 @@ class Loop:
         self._kept: tuple[int, int, int] | None = None
         self._repeated: LoggedCommand | None = None
         self._fatal = start.fatal
+        self._seen = max(start.seen, folder.seen())
         now = time.monotonic()
         self._next_frame = now
         self._next_heartbeat = now
@@ -148,7 +149,7 @@ class Loop:
         The first entries are `inside` the key frame. What happens on the way, and no frame has told
         of yet, goes with the next one.
         """
-        run, seen = self._run, start.seen
+        run, seen = self._run, self._seen
         run.watch_events("events" in self._channels)
         if len(entries) > inside and entries[-1].number == start.fatal:
             self._log.withdraw()
@@ -320,6 +321,9 @@ class Loop:
     def _answers(self) -> None:
         while self._run.answers:
             result = self._run.answers.popleft()
+            # without room on the disk a successor comes to this step later
+            with contextlib.suppress(OSError):
+                self._log.note_seen(self._run.epoch, result.step)
             try:
                 self._line.send(result)
             except MemoryError:

@@ -194,6 +194,15 @@ def test_a_command_that_needs_too_much_memory_is_refused_and_a_successor_goes_on
     assert speed_of_box(folder) == pytest.approx(1.0)
 
 
+def test_steps_that_were_answered_are_done_before_the_next_command(folder: SessionFolder):
+    """Also after the service was killed: the only key frame is that of the start."""
+    lived(folder, [Command(1, "step", {"n": 1})])
+    (key,) = [key for key in folder.latest_keys() if key.step == 1]
+    folder.remove_key(key.epoch, key.step)
+    told = results(lived(folder, [Command(2, "apply_impulse", IMPULSE)]))
+    assert (told[-1].number, told[-1].applied_step) == (2, 1)
+
+
 @pytest.mark.parametrize("where", ["noted", "sent"])
 def test_a_series_that_needs_too_much_memory_is_refused_and_the_session_goes_on(
     folder: SessionFolder, monkeypatch: pytest.MonkeyPatch, where: str
