@@ -152,9 +152,10 @@ class Worker:
         return self.kill()
 
     def quit(self, grace_s: float) -> None:
-        """Request it to exit, then force it."""
-        with contextlib.suppress(OSError):
-            self._channel.send_within(Stop(), grace_s)
+        """Request it to exit, then force it; one that was killed stays so."""
+        if self.alive:
+            with contextlib.suppress(OSError):
+                self._channel.send_within(Stop(), grace_s)
         self.end(grace_s)
 
     def _how_it_ended(self) -> str:

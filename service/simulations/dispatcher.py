@@ -178,7 +178,7 @@ class WorkerSlot:
         self._queue.recover(everything=False, slot=self._owner)
         replay = self._dispatcher.replays.next()
         if replay is not None:
-            replay.answer(worker, self._options.silence_s)
+            replay.answer(worker, self._options.silence_s, self._dispatcher.stopping)
             return
         claims = self._claimed()
         if not claims:

@@ -236,6 +236,13 @@ def test_idle_workers_that_are_stopped_are_replaced_before_a_run_needs_them(serv
     assert run_here(services) == "succeeded"
 
 
+def test_a_worker_that_was_killed_may_be_ended_once_more():
+    worker = WorkerLauncher().start("cardan.service.compute.worker", WorkerLimits(2**32))
+    worker.kill()
+    worker.quit(1.0)
+    assert not worker.alive
+
+
 class EndsThreads:
     """A queue that ends the thread which asks it."""
 
