@@ -69,9 +69,12 @@ def test_a_request_that_is_cut_off_is_told_why():
     async def send(message):
         sent.append(message)
 
+    async def receive():
+        return {"type": "http.disconnect"}
+
     async def cut_off():
         scope = {"type": "http", "method": "GET", "path": "/v1/limits", "headers": []}
-        asking = asyncio.create_task(RequestLayer(long)(scope, None, send))
+        asking = asyncio.create_task(RequestLayer(long)(scope, receive, send))
         await asyncio.sleep(0.0)
         asking.cancel()
         await asking
