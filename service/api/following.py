@@ -53,7 +53,10 @@ def runs_of_batch(services: Services, batch_id: str) -> Callable[[int], list[dic
 async def when_ended(
     changes: Changes, key: str, now: Callable[[], tuple[T, bool]], seconds: float
 ) -> T:
-    """Return the state of something, (state, ended), when it has ended or time is up."""
+    """Return the state of something, (state, ended), when it has ended or time is up.
+
+    The time is up, too, when the service stops.
+    """
     until = clock.monotonic() + seconds
     limiter = None
     with changes.watch(key) as changed:
@@ -62,7 +65,7 @@ async def when_ended(
             state, ended = await run_sync(now, limiter=limiter)
             limiter = changes.looks
             left = until - clock.monotonic()
-            if ended or left <= 0.0:
+            if ended or left <= 0.0 or changes.is_closed:
                 return state
             try:
                 await asyncio.wait_for(changed.wait(), left)
@@ -98,7 +101,10 @@ def last_event_id(request: Request) -> int:
 
 
 async def stream_of(source: EventSource, changes: Changes, after: int) -> AsyncIterator[bytes]:
-    """What happens to something from an event on, as server-sent events."""
+    """What happens to something from an event on, as server-sent events.
+
+    They end with it, and when the service stops: whoever has the last one asks for those after it.
+    """
     told: tuple[Any, ...] | None = None
     looks = changes.looks
     with changes.watch(source.id) as changed:
@@ -115,7 +121,7 @@ async def stream_of(source: EventSource, changes: Changes, after: int) -> AsyncI
             if now.mark != told:
                 told = now.mark
                 yield _event("progress", now.data)
-            if now.ended:
+            if now.ended or changes.is_closed:
                 return
             try:
                 await asyncio.wait_for(changed.wait(), KEEP_ALIVE_SECONDS)

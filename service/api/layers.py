@@ -17,7 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cardan.service import clock, tracing
 from cardan.service.api.digits import whole_number
-from cardan.service.api.problems import ProblemError, from_crash, problem_response
+from cardan.service.api.problems import (
+    ProblemError,
+    from_crash,
+    problem_response,
+    service_stops,
+)
 from cardan.service.api.quotas import Quotas, counted_against, headers_for
 from cardan.service.api.shares import share_of
 from cardan.service.api.tickets import Tickets
@@ -87,6 +92,11 @@ class RequestLayer:
 
         try:
             await self._app(scope, receive, send_with_headers)
+        except asyncio.CancelledError:
+            # by the server, which has waited for this for as long as it may
+            if answered or scope["type"] == "websocket":
+                raise
+            await refuse(service_stops(), scope, receive, send_with_headers)
         except Exception as error:
             if answered or scope["type"] == "websocket":
                 raise

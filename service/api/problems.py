@@ -241,6 +241,16 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
     )
 
 
+def service_stops() -> ProblemError:
+    """Return the problem of a request that the end of the service cuts off."""
+    return ProblemError(
+        503,
+        "service_stops",
+        "The service stops before this is done; ask again when it has started again.",
+        headers={"Retry-After": "5"},
+    )
+
+
 def is_full_disk(error: Exception) -> bool:
     """Return whether the disk took no file, for want of space or rights, of us or the database."""
     if isinstance(error, OperationalError):

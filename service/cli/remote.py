@@ -14,6 +14,9 @@ from cardan.service.recordings.formats import format_of, table_from_parquet
 from cardan.service.recordings.tables import TABLES, Tables
 
 POLL_SECONDS = 0.2
+# for which a server is waited for that has accepted something: it may start again
+PATIENCE_SECONDS = 60.0
+PAUSE_SECONDS = 1.0
 
 
 class ServerError(Exception):
@@ -24,6 +27,7 @@ class ServerError(Exception):
         super().__init__(str(problem.get("detail") or problem.get("title") or problem))
         self.faults = list(problem.get("errors") or [])
         self.invalid = problem.get("status") == 422
+        self.is_passing = bool(problem.get("retryable"))
 
 
 class Server:
@@ -47,12 +51,24 @@ class Server:
         self._client.close()
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """One request."""
+        """One request; what only reads is asked again while the server is away for a while."""
+        until = time.monotonic() + (PATIENCE_SECONDS if method == "GET" else 0.0)
+        while True:
+            try:
+                return self._ask_once(method, path, **more)
+            except ServerError as error:
+                if not error.is_passing or time.monotonic() + PAUSE_SECONDS >= until:
+                    raise
+            time.sleep(PAUSE_SECONDS)
+
+    def _ask_once(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:
             answer = self._client.request(method, path, **more)
         except httpx.HTTPError as error:
-            detail = f"{self._client.base_url} cannot be reached: {error}"
-            raise ServerError({"detail": detail}) from error
+            address = self._client.base_url.join(path)
+            detail = f"{address} cannot be reached: {error}"
+            passing = isinstance(error, httpx.TransportError)
+            raise ServerError({"detail": detail, "retryable": passing}) from error
         if answer.is_success or answer.status_code == 304:
             return answer
         try:

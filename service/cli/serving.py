@@ -93,6 +93,12 @@ class AnnouncingServer(uvicorn.Server):
         if self.started:
             self._announcing = asyncio.create_task(self._announce())
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let go who only waits for a run: others would be cut off after some seconds, too."""
+        app: Any = self.config.app
+        app.state.services.changes.close()
+        await super().shutdown(sockets)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """SIGINT and SIGTERM end the service in good order, with status 0."""

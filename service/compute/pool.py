@@ -201,10 +201,12 @@ class Slot:
     def _ready_worker(self, until: float) -> Worker:
         """Return the process, started if necessary; try again until the deadline."""
         pause = LEAST_PAUSE_SECONDS
-        while not self._closed.is_set():
-            if self.worker is not None and self.worker.alive:
-                return self.worker
+        # one that was stopped while it was idle is replaced like one that has ended
+        if self.worker is not None and not (self.worker.alive and self.worker.answers()):
             self._drop()
+        while not self._closed.is_set():
+            if self.worker is not None:
+                return self.worker
             left = until - clock.monotonic()
             if left <= 0.0:
                 raise _not_ready("no worker process is ready")

@@ -19,14 +19,14 @@ from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.intake import WantedSceneError
 from cardan.service.processes.channel import Channel
 from cardan.service.processes.limits import WorkerLimits
-from cardan.service.processes.worker import Stop
+from cardan.service.processes.worker import Stop, next_task
 
 log = logging.getLogger("cardan.worker")
 
 
 def main(channel: Channel, limits: WorkerLimits) -> None:
     """Reply to orders until told to stop."""
-    while not isinstance(order := channel.receive(), Stop):
+    while not isinstance(order := next_task(channel), Stop):
         channel.send(reply(order, limits.scene))
 
 

@@ -13,14 +13,10 @@ log = logging.getLogger("cardan.workers")
 class SpareWorker:
     """At most one started worker without a task; used by several threads."""
 
-    def __init__(self, start: Callable[[], Worker], prepare: object, silence: float) -> None:
-        """Begin without one; `start` starts it, and `prepare` is its first message.
-
-        One that does not answer for `silence` seconds is not used.
-        """
+    def __init__(self, start: Callable[[], Worker], prepare: object) -> None:
+        """Begin without one; `start` starts it, and `prepare` is its first message."""
         self._start = start
         self._prepare = prepare
-        self._silence = silence
         self._lock = threading.Lock()
         self._worker: Worker | None = None
         self._closed = False
@@ -36,7 +32,7 @@ class SpareWorker:
         worker = self._swap(None)
         if worker is None:
             return self._start()
-        if worker.answers(self._silence):
+        if worker.answers():
             return worker
         log.warning("the spare worker %d does not answer: another is started", worker.pid)
         worker.kill()

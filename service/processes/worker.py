@@ -17,6 +17,8 @@ TERMINATE_SECONDS = 0.5
 LOOK_SECONDS = 0.2
 # a process that takes nothing for so long has been stopped
 TAKE_SECONDS = 30.0
+# one without a task answers a call in much less
+HERE_SECONDS = 3.0
 READ_LIMIT = 4 * 1024 * 1024
 
 
@@ -49,6 +51,13 @@ class WorkerLostError(Exception):
 
 class GivenUpError(WorkerLostError):
     """A process that was still starting is no longer needed."""
+
+
+def next_task(channel: Channel) -> Any:
+    """In a worker: the next message that is no call; calls are answered. Raises EOFError."""
+    while isinstance(message := channel.receive(), Call):
+        channel.send(Here())
+    return message
 
 
 class Worker:
@@ -94,7 +103,7 @@ class Worker:
             self.interrupt()
             raise WorkerLostError(f"process {self.pid} sent {error}") from error
 
-    def answers(self, within_s: float) -> bool:
+    def answers(self, within_s: float = HERE_SECONDS) -> bool:
         """Whether one without a task answers a call in time: a stopped process does not."""
         awake = clock.AwakeClock()
         try:
@@ -143,9 +152,10 @@ class Worker:
         return self.kill()
 
     def quit(self, grace_s: float) -> None:
-        """Request it to exit, then force it."""
-        with contextlib.suppress(OSError):
-            self._channel.send_within(Stop(), grace_s)
+        """Request it to exit, then force it; one that was killed stays so."""
+        if self.alive:
+            with contextlib.suppress(OSError):
+                self._channel.send_within(Stop(), grace_s)
         self.end(grace_s)
 
     def _how_it_ended(self) -> str:

@@ -3,6 +3,7 @@
     session.json       name, times, origin: written by the API process
     scene.json         the checked scene
     log.jsonl          every accepted command, one per line: appended by the worker
+    seen               epoch and step of the last answer to a `step`: written by the worker
     keys/E-S.key       key frame of step S in epoch E: written by the worker
     snapshots/         stored states, and their index: written by the API process
 
@@ -15,6 +16,7 @@ and a key frame it has damaged is passed over.
 import json
 import os
 import shutil
+import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -28,6 +30,8 @@ from cardan.service.sessions.log import LoggedCommand
 from cardan.service.sessions.messages import PlaybackState
 
 MAGIC = b"cardan-key-1\n"
+# epoch and step
+SEEN = struct.Struct("<QQ")
 
 
 class FolderError(Exception):
@@ -116,6 +120,14 @@ class SessionFolder:
         """The commands from line `first` on. Raises FolderError."""
         return [_command(line) for line in self._lines()[first:]]
 
+    def seen(self) -> tuple[int, int]:
+        """Epoch and step that somebody knows the run has come to; those of the start: nobody."""
+        try:
+            epoch, step = SEEN.unpack((self.path / "seen").read_bytes())
+        except (OSError, struct.error):
+            return 0, 0
+        return epoch, step
+
     def _lines(self) -> list[bytes]:
         """Whole lines: the last one may be half written, or its command not begun."""
         try:
@@ -188,6 +200,11 @@ class LogWriter:
         os.ftruncate(self._file, self._end)
         self.lines = data.count(b"\n")
         self._before = data.rfind(b"\n", 0, max(0, self._end - 1)) + 1
+        self._seen = os.open(folder.path / "seen", os.O_WRONLY | os.O_CREAT, 0o644)
+
+    def note_seen(self, epoch: int, step: int) -> None:
+        """Write down how far the run has come before somebody is told. Raises OSError."""
+        os.pwrite(self._seen, SEEN.pack(epoch, step), 0)
 
     def append(self, entry: LoggedCommand) -> None:
         """Write a line. Raises OSError, and leaves the log as it was."""

@@ -8,7 +8,7 @@ steps, so a successor that replays the log from a snapshot computes the same num
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from cardan.engine import Simulation
@@ -32,6 +32,7 @@ class PendingSteps:
     target: int
     sample_every: int | None = None
     samples: list[dict[str, Any]] = field(default_factory=list)
+    is_series_lost: bool = False
 
     def next_stop(self, step: int) -> int:
         """The next step at which there is something to do."""
@@ -39,6 +40,23 @@ class PendingSteps:
             return self.target
         done = (step - self.start) // self.sample_every + 1
         return min(self.target, self.start + done * self.sample_every)
+
+
+def too_large(what: str) -> dict[str, Any]:
+    """Return the problem of what exceeds the memory of this process."""
+    detail = f"{what} needs more memory than a worker may use."
+    hint = "Use fewer bodies or coarser shapes, or allow more: CARDAN_WORKER_MEMORY_BYTES."
+    fault = {"pointer": "", "code": "too_large", "message": detail, "got": None, "hint": hint}
+    return ServiceError(ErrorCode.SCENE_TOO_LARGE, detail, errors=[fault]).problem
+
+
+def without_series(result: Result) -> Result:
+    """Return the answer to a `step` whose series does not fit into memory; the steps are done."""
+    detail = "The series needs more memory than a worker may use; the steps were done without it."
+    hint = "Take fewer steps at once, or a larger sample_every."
+    fault = {"pointer": "/sample_every", "code": "too_large", "message": detail, "hint": hint}
+    error = ServiceError(ErrorCode.SCENE_TOO_LARGE, detail, errors=[fault | {"got": None}])
+    return replace(result, value=None, problem=error.problem)
 
 
 class LiveRun:
@@ -206,11 +224,21 @@ class LiveRun:
                 (step - pending.start) % every == 0 or step == pending.target
             )
             if due and step > noted:
-                pending.samples.append(frames.sample(self.simulation))
+                self._note(pending)
             if step < pending.target:
                 return
             self._pending_steps.popleft()
             self._answer(pending, None)
+
+    def _note(self, pending: PendingSteps) -> None:
+        """Record a sample; without room for it, the steps are done without the series.
+
+        A successor with more room, too, then comes to the same step.
+        """
+        try:
+            pending.samples.append(frames.sample(self.simulation))
+        except MemoryError:
+            pending.samples, pending.sample_every, pending.is_series_lost = [], None, True
 
     def _add_pending(self, number: int, n: int, sample_every: int | None = None) -> None:
         self.paused = True
@@ -233,7 +261,8 @@ class LiveRun:
         if pending.sample_every is not None:
             value["series"] = pending.samples
         start = min(pending.start, step)
-        self.answers.append(Result(pending.number, start, step, self.simulation.time, value, None))
+        result = Result(pending.number, start, step, self.simulation.time, value, None)
+        self.answers.append(without_series(result) if pending.is_series_lost else result)
 
     def _reset(self, q: dict[str, Any], qd: dict[str, Any]) -> None:
         """Go back to the start, then to coordinates; what the scene refuses changes nothing."""

@@ -84,7 +84,7 @@ class Sessions:
         )
         self._launcher = WorkerLauncher(options.start_method, kernels)
         self._limits = WorkerLimits(options.worker_memory_bytes, threads=options.threads)
-        self.spare = SpareWorker(self._start_worker, Prepare(), options.watch.silence)
+        self.spare = SpareWorker(self._start_worker, Prepare())
         self._refilling: asyncio.Task[None] | None = None
         self._closing = threading.Event()
         self._sessions: dict[str, LiveSession] = {}

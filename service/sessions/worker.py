@@ -15,11 +15,11 @@ from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.channel import Channel, ProtocolError
 from cardan.service.processes.limits import WorkerLimits
-from cardan.service.processes.worker import Call, Here, Stop
+from cardan.service.processes.worker import Stop, next_task
 from cardan.service.sessions import frames
 from cardan.service.sessions.folder import FolderError, KeyFrame, LogWriter, SessionFolder
 from cardan.service.sessions.key_frames import KeyFrames
-from cardan.service.sessions.live_run import LiveRun
+from cardan.service.sessions.live_run import LiveRun, too_large, without_series
 from cardan.service.sessions.log import LoggedCommand
 from cardan.service.sessions.messages import (
     Accepted,
@@ -55,13 +55,10 @@ class AbandonedError(Exception):
 
 def main(channel: Channel, _limits: WorkerLimits) -> None:
     """Serve one session until a stop command or until the connection closes."""
-    start = channel.receive()
+    start = next_task(channel)
     if isinstance(start, Prepare):
         rehearse()
-        start = channel.receive()
-    if isinstance(start, Call):
-        channel.send(Here())
-        start = channel.receive()
+        start = next_task(channel)
     if not isinstance(start, Start):
         return
     began = time.monotonic()
@@ -69,7 +66,7 @@ def main(channel: Channel, _limits: WorkerLimits) -> None:
         _serve(channel, start, began)
     except MemoryError:
         # a successor would need as much
-        channel.send(Refused(_too_large("The scene")))
+        channel.send(Refused(too_large("The scene")))
     except AbandonedError as error:
         log.error("%s", error)
 
@@ -118,14 +115,6 @@ def _latest_key(folder: SessionFolder) -> KeyFrame | None:
     return key
 
 
-def _too_large(what: str) -> dict[str, Any]:
-    """Return the problem of a scene that exceeds the memory of this process."""
-    detail = f"{what} needs more memory than a worker may use."
-    hint = "Use fewer bodies or coarser shapes, or allow more: CARDAN_WORKER_MEMORY_BYTES."
-    fault = {"pointer": "", "code": "too_large", "message": detail, "got": None, "hint": hint}
-    return ServiceError(ErrorCode.SCENE_TOO_LARGE, detail, errors=[fault]).problem
-
-
 class Loop:
     """The loop of the worker between messages."""
 
@@ -145,6 +134,7 @@ class Loop:
         self._kept: tuple[int, int, int] | None = None
         self._repeated: LoggedCommand | None = None
         self._fatal = start.fatal
+        self._seen = max(start.seen, folder.seen())
         now = time.monotonic()
         self._next_frame = now
         self._next_heartbeat = now
@@ -159,7 +149,7 @@ class Loop:
         The first entries are `inside` the key frame. What happens on the way, and no frame has told
         of yet, goes with the next one.
         """
-        run, seen = self._run, start.seen
+        run, seen = self._run, self._seen
         run.watch_events("events" in self._channels)
         if len(entries) > inside and entries[-1].number == start.fatal:
             self._log.withdraw()
@@ -253,9 +243,9 @@ class Loop:
             problem = refusal.problem
         except MemoryError as error:
             if command.op not in QUESTIONS:
-                self._accepted(command, before, None, _too_large("The command"), b"")
+                self._accepted(command, before, None, too_large("The command"), b"")
                 raise AbandonedError(f"{command.op} needs too much memory") from error
-            problem = _too_large("The answer")
+            problem = too_large("The answer")
         if command.op in RESTARTING_CLOCK:
             run.start_clock(time.monotonic())
         # a successor that begins with the new epoch knows nothing of steps that it interrupted
@@ -330,7 +320,14 @@ class Loop:
 
     def _answers(self) -> None:
         while self._run.answers:
-            self._line.send(self._run.answers.popleft())
+            result = self._run.answers.popleft()
+            # without room on the disk a successor comes to this step later
+            with contextlib.suppress(OSError):
+                self._log.note_seen(self._run.epoch, result.step)
+            try:
+                self._line.send(result)
+            except MemoryError:
+                self._line.send(without_series(result))
 
     def _phase(self, now: float) -> None:
         run = self._run

@@ -24,6 +24,7 @@ class Changes:
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
         # however many follow something, all other threads are left to requests
         self.looks = CapacityLimiter(LOOKING)
+        self.is_closed = False
 
     def bind(self, loop: asyncio.AbstractEventLoop) -> None:
         """Deliver to waiters of this loop."""
@@ -44,6 +45,12 @@ class Changes:
         """Wake all watchers: changes may have been missed."""
         for key in list(self._waiting):
             self.publish(key)
+
+    def close(self) -> None:
+        """Wake all watchers for the last time: the service stops. In the thread of their loop."""
+        self.is_closed = True
+        for key in self._waiting:
+            self._deliver(key)
 
     @contextmanager
     def watch(self, key: str) -> Iterator[asyncio.Event]:

@@ -166,7 +166,7 @@ class WorkerSlot:
     def _turn(self) -> None:
         """Do one run or wait for one."""
         worker = self._worker
-        if worker is None or not worker.alive:
+        if worker is None or not worker.alive or not worker.answers():
             if worker is not None:
                 worker.kill()
             worker = self._worker = self._dispatcher.launcher.start_ready(
@@ -178,7 +178,7 @@ class WorkerSlot:
         self._queue.recover(everything=False, slot=self._owner)
         replay = self._dispatcher.replays.next()
         if replay is not None:
-            replay.answer(worker, self._options.silence_s)
+            replay.answer(worker, self._options.silence_s, self._dispatcher.stopping)
             return
         claims = self._claimed()
         if not claims:

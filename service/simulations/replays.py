@@ -37,10 +37,13 @@ class Replay:
     keep: Callable[[], None]
     future: "Future[None]" = field(default_factory=Future)
 
-    def answer(self, worker: Worker, silence_s: float) -> None:
-        """Run it on a worker; the future ends with a result, or an error such as ReplayError."""
+    def answer(self, worker: Worker, silence_s: float, stopping: threading.Event) -> None:
+        """Run it on a worker; the future ends with a result, or an error such as ReplayError.
+
+        Nothing is lost by it, so a service that stops does not wait for its end.
+        """
         try:
-            self._check(self._run(worker, silence_s))
+            self._check(self._run(worker, silence_s, stopping))
             self.keep()
         except WorkerLostError as error:
             worker.kill()
@@ -66,13 +69,15 @@ class Replay:
         if (done.summary or {}).get("state_hash") != self.state_hash:
             raise ReplayError("it ends in another state now; another engine computed it")
 
-    def _run(self, worker: Worker, silence_s: float) -> m.Done | None:
+    def _run(self, worker: Worker, silence_s: float, stopping: threading.Event) -> m.Done | None:
         worker.send(m.RunOrder(self.document, (self.item,), of_batch=self.of_batch))
         done, awake = None, clock.AwakeClock()
         heard = awake.look()
         while True:
             message = worker.hear(LISTEN_SECONDS)
             now = awake.look()
+            if stopping.is_set():
+                raise WorkerLostError("the service stops")
             if message is not None:
                 heard = now
             elif now - heard > silence_s:

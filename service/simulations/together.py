@@ -39,8 +39,9 @@ class Neighbour(NamedTuple):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has come to its end; else it goes on alone."""
-        return self.simulation.step_count == self.simulation.total_steps
+        """Whether it has come to its end; else it goes on alone, or has failed."""
+        one = self.simulation
+        return one.step_count == one.total_steps and one.failure is None
 
 
 class Together:

@@ -12,7 +12,7 @@ from cardan.service.cli import remote
 from cardan.service.recordings.folder import load
 from cardan.service.recordings.tables import to_numpy
 from tests.cli.conftest import SCENE
-from tests.service.real_server import Server
+from tests.service.real_server import Server, long_scene, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -54,6 +54,31 @@ def test_a_batch_runs_on_the_server(cardan, url, tmp_path):
     out = tmp_path / "r.parquet"
     assert cardan("batch", tmp_path / "batch.json", "-o", out, "--url", url).exit_code == 0
     assert pq.read_table(out)["status"].to_pylist() == ["succeeded"] * 2
+
+
+def test_a_run_is_followed_through_a_restart_of_its_server(cardan, tmp_path):
+    out, ended = tmp_path / "out.csv", []
+    (tmp_path / "long.json").write_text(json.dumps(long_scene(steps=400_000)))
+    running = Server(tmp_path / "data").start()
+    running.port = int(running.url.rpartition(":")[2])
+    call = ("run", tmp_path / "long.json", "-o", out, "--url", running.url)
+    following = threading.Thread(target=lambda: ended.append(cardan(*call)))
+    try:
+        with running.client() as client:
+            following.start()
+            wait_for(
+                lambda: (
+                    client.get("/v1/simulations").json()["items"]
+                    and client.get("/v1/simulations").json()["items"][0]["step"]
+                )
+            )
+        running.stop()
+        running.start()
+        following.join(120)
+    finally:
+        running.stop()
+    assert ended[0].exit_code == 0, ended[0].stderr
+    assert load(out).tables["bodies"].num_rows > 4
 
 
 def test_a_server_that_is_not_there_is_said(cardan, scene_file):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from concurrent.futures import as_completed
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import ClassVar
@@ -11,13 +12,15 @@ import httpx
 import numpy as np
 import pytest
 from cardan_client import AsyncClient, Client, Problem, RunFailed
-from cardan_client.aio import may_repeat
+from cardan_client.aio import may_help, may_repeat
+from cardan_client.errors import problem_of
 from cardan_client.frames import CONTACTS, ENERGY, EVENTS, JOINTS, SOLVER, decode
 
 import cardan
+from cardan.engine import Dynamics
 from cardan.schemas import frame as theirs
 from cardan.schemas.quantised import quantise
-from tests.service.real_server import DROP, Server, long_scene
+from tests.service.real_server import DROP, Server, long_scene, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -90,6 +93,53 @@ def test_a_service_that_is_not_there_is_named():
     with pytest.raises(httpx.ConnectError) as caught:
         Client("http://127.0.0.1:9").examples()
     assert "http://127.0.0.1:9" in "".join(caught.value.__notes__)
+    with pytest.raises(httpx.ConnectError) as caught:
+        Client("http://127.0.0.1:9", patience_s=0.0).examples()
+    assert caught.value.__notes__ == ["asked once of http://127.0.0.1:9 in 0.0 s"]
+    with pytest.raises(httpx.UnsupportedProtocol):
+        Client("127.0.0.1:9").examples()
+
+
+def test_a_service_that_starts_again_is_waited_for(tmp_path):
+    """For longer than one that was never there, also with a command: nobody has heard it."""
+    tries = []
+
+    async def note(request):
+        tries.append(request.url.path)
+
+    running = Server(tmp_path).start()
+    running.port = int(running.url.rpartition(":")[2])
+    with Client(running.url, event_hooks={"request": [note]}) as client:
+        session = client.session(DROP)
+        running.stop()
+        asked, stepped = [], threading.Thread(target=lambda: asked.append(session.step(3)))
+        stepped.start()
+        # what was given up after three seconds had five
+        wait_for(lambda: len(tries) > 7)
+        running.start()
+        stepped.join()
+        running.stop()
+        began = time.monotonic()
+        with Client(running.url, patience_s=1.0) as hasty, pytest.raises(httpx.ConnectError):
+            hasty.examples()
+        assert time.monotonic() - began < 3.0
+    assert asked[0]["step"] == 3
+
+
+def test_what_the_service_says_of_when_is_followed():
+    def refused(status, **headers):
+        return problem_of(httpx.Response(status, json={"retryable": True}, headers=headers))
+
+    # a request whose answer was lost is still being answered
+    again = refused(409, **{"Retry-After": "1"})
+    assert again.retry_after_s == 1.0
+    assert may_help(again, "POST", "/v1/simulations")
+    assert not may_help(again, "POST", "/v1/sessions/ses_1/commands")
+    assert not may_help(refused(409), "GET", "/v1/studies/study_1/scene")
+    assert may_help(refused(503), "GET", "/v1/limits")
+    lost = httpx.ReadError("")
+    assert not may_help(lost, "POST", "/v1/sessions/ses_1/commands")
+    assert may_help(httpx.ConnectError(""), "POST", "/v1/sessions/ses_1/commands")
 
 
 def test_a_client_that_is_closed_says_so(server):
@@ -453,3 +503,42 @@ def test_mechanics_are_those_of_the_engine(client):
     assert caught.value.errors[0]["hint"] == "Did you mean 'hand'?"
     with pytest.raises(TypeError, match="object cannot be sent"):
         client.statics({"bodies": [object()]})
+
+
+def test_dynamics_are_those_of_the_engine(client):
+    scene = cardan.load_scene(cardan.example_text("double-pendulum"))
+    dynamics = Dynamics(scene)
+    q, qd = np.array([[0.0, 0.0], [0.1, -0.2]]), np.array([[1.0, 2.0]])
+    layout = client.dynamics("model", "double-pendulum")
+    assert (layout["nq"], layout["bodies"]) == (2, ["upper", "lower"])
+    tau = client.dynamics("inverse", "double-pendulum", q=q, qd=qd, qdd=[[0.5, 0.0]])["tau"]
+    assert np.array_equal(tau, dynamics.inverse_dynamics(q, qd, [[0.5, 0.0]]))
+    masses = client.dynamics("mass-matrix", "double-pendulum", q=q)["mass_matrix"]
+    assert np.array_equal(masses, dynamics.mass_matrix(q))
+    found = client.dynamics("jacobian", "double-pendulum", q=q, body="lower")
+    assert np.array_equal(found["jacobian"], dynamics.jacobian(q, "lower"))
+    assert found.keys() == {"jacobian"}
+    with pytest.raises(Problem, match="/qd"):
+        client.dynamics("bias", "double-pendulum", q=q, qd=[[1.0]])
+
+
+def test_problems_without_a_scene_are_solved(client):
+    M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-5.0, -6.0])
+    found = client.complementarity({"type": "lcp", "M": M, "q": q}, method="lemke", history=True)
+    assert (found.status, found.method) == ("solved", "lemke")
+    assert np.allclose(found.x, [4 / 3, 7 / 3], rtol=0.0, atol=1e-12)
+    assert np.allclose(found.w, 0.0, rtol=0.0, atol=1e-12)
+    assert found.document["solved"]
+    box = {"type": "box_lcp", "A": M, "b": q, "lo": [-np.inf, 0.0], "hi": np.array([1.0, np.inf])}
+    assert np.allclose(client.complementarity(box).x, [1.0, 2.5])
+    with pytest.raises(Problem, match="/problem/A"):
+        client.complementarity({"type": "lcp", "A": M, "b": [1.0]})
+
+
+def test_any_address_of_the_api_is_reached(client):
+    scene = client.post("/v1/scenes", DROP)
+    assert client.get(f"/v1/scenes/{scene['id']}") == DROP
+    client.delete(f"/v1/scenes/{scene['id']}")
+    with pytest.raises(Problem) as caught:
+        client.get(f"/v1/scenes/{scene['id']}")
+    assert caught.value.status == 404

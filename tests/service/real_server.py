@@ -67,6 +67,7 @@ class Server:
     data: Path
     environ: dict = field(default_factory=dict)
     url: str = ""
+    port: int = 0
     process: subprocess.Popen[str] | None = None
     reader: threading.Thread | None = None
     errors: list[str] = field(default_factory=list)
@@ -81,7 +82,7 @@ class Server:
                 "cardan.service.cli",
                 "serve",
                 "--port",
-                "0",
+                str(self.port),
                 "--data",
                 self.data,
             ],

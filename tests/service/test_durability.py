@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -188,6 +189,24 @@ def test_a_stopped_service_gives_its_runs_back(own_server):
         events = client.get(info["links"]["events"]).text
         assert '"attempt":2' in events
         assert '"resumed_step"' in events
+
+
+def test_a_service_that_stops_answers_whoever_waits_for_a_run(own_server):
+    own_server.start()
+    with own_server.client() as client, ThreadPoolExecutor(1) as callers:
+        asked = {"json": {"scene": long_scene()}, "headers": {"Prefer": "wait=60"}}
+        posted = callers.submit(client.post, "/v1/simulations", **asked)
+        runs = wait_for(lambda: client.get("/v1/simulations").json()["items"])
+        with client.stream("GET", runs[0]["links"]["events"]) as events:
+            lines = events.iter_lines()
+            assert next(lines).startswith("id: ")
+            own_server.process.terminate()
+            # to its end in order: httpx raises where a stream is cut off
+            assert "event: state" in list(lines)
+        answer = posted.result(30)
+        assert (answer.status_code, answer.json()["id"]) == (202, runs[0]["id"])
+    own_server.stop()
+    assert not any("Traceback" in line for line in own_server.errors)
 
 
 def test_a_full_disk_fails_the_run_and_not_the_service(own_server):

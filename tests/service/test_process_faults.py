@@ -36,6 +36,7 @@ from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.states import TERMINAL
 from tests.service.real_server import DROP, wait_for
+from tests.service.stopped import stop_with_next_order
 
 pytestmark = pytest.mark.e2e
 
@@ -227,6 +228,21 @@ def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
     compute.close()
 
 
+def test_idle_workers_that_are_stopped_are_replaced_before_a_run_needs_them(services):
+    idle = {slot._worker.pid for slot in services.dispatcher._slots}
+    for pid in idle:
+        os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: not any(map(psutil.pid_exists, idle)), 60, "other workers")
+    assert run_here(services) == "succeeded"
+
+
+def test_a_worker_that_was_killed_may_be_ended_once_more():
+    worker = WorkerLauncher().start("cardan.service.compute.worker", WorkerLimits(2**32))
+    worker.kill()
+    worker.quit(1.0)
+    assert not worker.alive
+
+
 class EndsThreads:
     """A queue that ends the thread which asks it."""
 
@@ -276,7 +292,7 @@ def test_workers_that_were_paused_with_the_service_are_not_lost(own_server):
 
 @pytest.mark.parametrize("kind", ["run", "request"])
 def test_a_process_that_takes_no_order_is_replaced(services, monkeypatch, kind):
-    """It was stopped, and the order has more bytes than its socket holds."""
+    """It is stopped, and the order has more bytes than its socket holds."""
     monkeypatch.setattr(worker_module, "TAKE_SECONDS", 1.0)
     shape = {"type": "box", "size": [0.1, 0.1, 0.1]}
     posts = [
@@ -286,7 +302,7 @@ def test_a_process_that_takes_no_order_is_replaced(services, monkeypatch, kind):
     large = json.dumps(DROP | {"bodies": [*DROP["bodies"], *posts]})
     if kind == "run":
         for slot in services.dispatcher._slots:
-            psutil.Process(slot._worker.pid).suspend()
+            stop_with_next_order(slot._worker)
         run_id = services.admission.simulation(SceneText("large", large), NewRun({}, 100))
         services.queue.wake.set()
         row = wait_for(lambda: (now := services.catalog.run(run_id))["state"] in TERMINAL and now)
@@ -294,7 +310,7 @@ def test_a_process_that_takes_no_order_is_replaced(services, monkeypatch, kind):
         return
     order = CheckOrder(large, {}, 0.0)
     assert services.compute.wait_for_answer(order, within_s=120.0).faults == ()
-    psutil.Process(services.compute.lanes["large"].slots[0].worker.pid).suspend()
+    stop_with_next_order(services.compute.lanes["large"].slots[0].worker)
     assert services.compute.wait_for_answer(order, within_s=120.0).faults == ()
 
 

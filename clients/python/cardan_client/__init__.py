@@ -2,6 +2,7 @@
 
 from cardan_client.aio import AsyncClient
 from cardan_client.client import Client, Session, StoredScene
+from cardan_client.complementarity import Solution
 from cardan_client.errors import PackageMissing, Problem, RunFailed
 from cardan_client.frames import Frame
 from cardan_client.live import AsyncSession
@@ -24,6 +25,7 @@ __all__ = [
     "Result",
     "RunFailed",
     "Session",
+    "Solution",
     "State",
     "StoredScene",
     "Trajectory",

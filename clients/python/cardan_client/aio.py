@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import random
+import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
@@ -9,12 +11,14 @@ from typing import Any
 
 import httpx
 
-from cardan_client.errors import RunFailed, problem_of
+from cardan_client.complementarity import Solution, read_solution, without_infinities
+from cardan_client.errors import Problem, RunFailed, problem_of
 from cardan_client.live import AsyncSession
 from cardan_client.mechanics import (
     Equilibrium,
     LinearModel,
     Posture,
+    read_dynamics,
     read_equilibrium,
     read_linear_model,
     read_posture,
@@ -25,9 +29,15 @@ from cardan_client.view import View
 
 Overrides = Mapping[str, Any]
 Scene = Mapping[str, Any] | str
-ATTEMPTS = 5
+# between two tries: about so long, then twice as long each time
 PAUSE_SECONDS = 0.2
 MOST_PAUSE_SECONDS = 10.0
+# for which a service is waited for that has answered before, as while it starts again
+PATIENCE_SECONDS = 60.0
+# and one that never has: its address may be wrong
+FIRST_PATIENCE_SECONDS = 3.0
+# longer than a service computes one answer (CARDAN_ANSWER_S)
+TIMEOUT = httpx.Timeout(75.0, connect=10.0)
 WAIT_SECONDS = 20
 PAGE = 1000
 # of a run as a web page: a notebook keeps all of it
@@ -40,17 +50,30 @@ ASKING = (
 )  # fmt: skip
 # the service may answer differently when it is asked again
 AGAIN = frozenset({408, 429, 502, 503, 504})
+# what may be gone soon; an address that is none stays so
+PASSING = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError, httpx.ProxyError)
 
 
 class AsyncClient:
     """Talks to one service. `async with` closes its connections."""
 
     def __init__(
-        self, url: str = "http://127.0.0.1:8000", key: str | None = None, **options: Any
+        self,
+        url: str = "http://127.0.0.1:8000",
+        key: str | None = None,
+        *,
+        patience_s: float | None = None,
+        **options: Any,
     ) -> None:
-        """Address and API key; `options` are those of `httpx.AsyncClient`."""
+        """Address and API key; `options` are those of `httpx.AsyncClient`, as `timeout` [s].
+
+        patience_s: how long a request is sent again while the service is away or has no room [s];
+        none: 60, but 3 while it has never answered.
+        """
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        options.setdefault("timeout", 60.0)
+        options.setdefault("timeout", TIMEOUT)
+        self._given_patience_s = patience_s
+        self._has_answered = False
         self._http = httpx.AsyncClient(base_url=url, headers=headers, **options)
         scheme, _, rest = url.rstrip("/").partition("://")
         self.socket_url = f"{'wss' if scheme == 'https' else 'ws'}://{rest}"
@@ -215,6 +238,27 @@ class AsyncClient:
         found = await self._ask_about("/v1/inverse-kinematics", scene, overrides, asked)
         return read_posture(found)
 
+    async def dynamics(self, operation: str, scene: Scene, **asked: Any) -> dict[str, Any]:
+        """Compute in joint coordinates, for many states at once; answers are arrays by name.
+
+        operation: `inverse`, `forward`, `mass-matrix`, `bias`, `jacobian`, `kinematics`, `energy`,
+        `momentum`; `model`: the layout of the coordinates. `asked`: q, qd, qdd, tau, (states, n)
+        each; body and point. Raises Problem.
+        """
+        return read_dynamics(
+            await self.post(f"/v1/dynamics/{operation}", {"scene": scene, **asked})
+        )
+
+    async def complementarity(self, problem: Mapping[str, Any], **solver: Any) -> Solution:
+        """Solve a problem without a scene; infinite bounds are none.
+
+        problem: `type` (linear, lcp, mixed_lcp, box_lcp, coulomb, ccp, cone, lp, qp) with its
+        matrices and vectors. `solver`: method, tolerance, max_iterations, relaxation, guess,
+        history. Raises Problem.
+        """
+        body = {"problem": without_infinities(problem), "solver": solver}
+        return read_solution(await self.post("/v1/complementarity", body))
+
     async def get(self, path: str, *, wait: int = 0, **params: Any) -> Any:
         """GET a document."""
         headers = {"Prefer": f"wait={wait}"} if wait else {}
@@ -248,26 +292,38 @@ class AsyncClient:
         await self.ask("DELETE", path)
 
     async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """Send a request until it is answered, a few times. Raises Problem, httpx errors."""
-        pause = PAUSE_SECONDS
-        for attempt in range(1, ATTEMPTS + 1):
-            last = attempt == ATTEMPTS or not may_repeat(method, path)
+        """Send a request until it is answered or patience ends. Raises Problem, httpx errors."""
+        began, pause, n = time.monotonic(), PAUSE_SECONDS, 0
+        while True:
+            n += 1
             try:
-                answer = await self._http.request(method, path, **request)
-            except httpx.TransportError as error:
-                if last:
-                    error.add_note(f"asked of {self._http.base_url}")
+                return await self._ask_once(method, path, request)
+            except (Problem, *PASSING) as error:
+                # clients that lost the service together do not come back together
+                wait = random.uniform(0.5, 1.0) * pause
+                if isinstance(error, Problem):
+                    wait = max(wait, error.retry_after_s or 0.0)
+                passed = time.monotonic() - began
+                if not may_help(error, method, path) or passed + wait > self._patience_s:
+                    tries = f"{n} times" if n > 1 else "once"
+                    if n > 1 or not isinstance(error, Problem):
+                        error.add_note(f"asked {tries} of {self._http.base_url} in {passed:.1f} s")
                     raise
-            else:
-                if answer.is_success:
-                    return answer
-                problem = problem_of(answer)
-                if last or answer.status_code not in AGAIN or not problem.retryable:
-                    raise problem
-                pause = max(pause, _retry_after(answer))
-            await asyncio.sleep(min(pause, MOST_PAUSE_SECONDS))
-            pause *= 2.0
-        raise AssertionError("the last attempt returns or raises")
+            await asyncio.sleep(wait)
+            pause = min(2.0 * pause, MOST_PAUSE_SECONDS)
+
+    @property
+    def _patience_s(self) -> float:
+        if self._given_patience_s is not None:
+            return self._given_patience_s
+        return PATIENCE_SECONDS if self._has_answered else FIRST_PATIENCE_SECONDS
+
+    async def _ask_once(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
+        answer = await self._http.request(method, path, **request)
+        self._has_answered = True
+        if not answer.is_success:
+            raise problem_of(answer)
+        return answer
 
     async def _ask_about(
         self, path: str, scene: Scene, overrides: Overrides | None, options: Mapping[str, Any]
@@ -365,6 +421,17 @@ class AsyncStudy:
         await self._client.post(f"/v1/studies/{self.id}:cancel")
 
 
+def may_help(error: Exception, method: str, path: str) -> bool:
+    """Return whether the same request, sent again, does no harm and may be answered."""
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        # nobody has heard it
+        return True
+    if isinstance(error, Problem):
+        is_passing = error.status in AGAIN or error.retry_after_s is not None
+        return error.retryable and is_passing and may_repeat(method, path)
+    return may_repeat(method, path)
+
+
 def may_repeat(method: str, path: str) -> bool:
     """Return whether a request does the same when it is sent twice.
 
@@ -392,11 +459,6 @@ def _query(part: Mapping[str, Any]) -> dict[str, Any]:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if set(name) & set('," ') else name
-
-
-def _retry_after(answer: httpx.Response) -> float:
-    text = answer.headers.get("retry-after", "")
-    return float(text) if text.isdecimal() else 0.0
 
 
 def _listed(values: Any) -> Any:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from cardan_client.aio import AsyncBatch, AsyncClient, AsyncStudy, Overrides, Scene
+from cardan_client.complementarity import Solution
 from cardan_client.live import AsyncSession
 from cardan_client.mechanics import Equilibrium, LinearModel, Posture
 from cardan_client.results import Result, State, Trajectory
@@ -23,13 +24,22 @@ class Client:
     """Talks to one service. `with` closes its connections."""
 
     def __init__(
-        self, url: str = "http://127.0.0.1:8000", key: str | None = None, **options: Any
+        self,
+        url: str = "http://127.0.0.1:8000",
+        key: str | None = None,
+        *,
+        patience_s: float | None = None,
+        **options: Any,
     ) -> None:
-        """Address and API key; `options` are those of `httpx.AsyncClient`."""
+        """Address and API key; `options` are those of `httpx.AsyncClient`, as `timeout` [s].
+
+        patience_s: how long a request is sent again while the service is away or has no room [s];
+        none: 60, but 3 while it has never answered.
+        """
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._aio = AsyncClient(url, key, **options)
+        self._aio = AsyncClient(url, key, patience_s=patience_s, **options)
 
     def __enter__(self) -> "Client":
         """Use the client."""
@@ -152,11 +162,37 @@ class Client:
         """
         return self._do(self._aio.inverse_kinematics(scene, targets, overrides, **options))
 
+    def dynamics(self, operation: str, scene: Scene, **asked: Any) -> dict[str, Any]:
+        """Compute in joint coordinates, for many states at once; answers are arrays by name.
+
+        Arguments are those of `AsyncClient.dynamics`. Raises Problem.
+        """
+        return self._do(self._aio.dynamics(operation, scene, **asked))
+
+    def complementarity(self, problem: Mapping[str, Any], **solver: Any) -> Solution:
+        """Solve a problem without a scene; infinite bounds are none.
+
+        Arguments are those of `AsyncClient.complementarity`. Raises Problem.
+        """
+        return self._do(self._aio.complementarity(problem, **solver))
+
     def session(
         self, scene: Scene, overrides: Overrides | None = None, **options: Any
     ) -> "Session":
         """Start a live run. `options`: name, paused, speed. Raises Problem."""
         return Session(self, self._do(self._aio.session(scene, overrides, **options)))
+
+    def get(self, path: str, *, wait: int = 0, **params: Any) -> Any:
+        """GET a document of any address of the API. Raises Problem."""
+        return self._do(self._aio.get(path, wait=wait, **params))
+
+    def post(self, path: str, body: Any = None) -> Any:
+        """POST a document to any address of the API. Raises Problem."""
+        return self._do(self._aio.post(path, body))
+
+    def delete(self, path: str) -> None:
+        """DELETE a resource. Raises Problem."""
+        self._do(self._aio.delete(path))
 
     def _start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         if self._loop.is_closed():

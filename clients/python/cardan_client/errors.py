@@ -7,11 +7,17 @@ import httpx
 
 
 class Problem(Exception):  # noqa: N818 - the name the service gives it (RFC 9457)
-    """The service refused a request: `status`, `code`, `detail`, `errors`, `request_id`."""
+    """The service refused a request: `status`, `code`, `detail`, `errors`, `request_id`.
 
-    def __init__(self, status: int, body: dict[str, Any]) -> None:
+    `retry_after_s`: when to ask again [s], if the service says so.
+    """
+
+    def __init__(
+        self, status: int, body: dict[str, Any], retry_after_s: float | None = None
+    ) -> None:
         """Keep the members of the problem."""
         self.status = status
+        self.retry_after_s = retry_after_s
         self.code = str(body.get("code", f"http_{status}"))
         self.detail = str(body.get("detail", ""))
         self.errors: list[dict[str, Any]] = list(body.get("errors", ()))
@@ -64,7 +70,9 @@ def problem_of(answer: httpx.Response) -> Problem:
         body = answer.json()
     except ValueError:
         body = {"detail": answer.text[:200], "retryable": True}
-    return Problem(answer.status_code, body if isinstance(body, dict) else {})
+    when = answer.headers.get("retry-after", "")
+    retry_after_s = float(when) if when.isdecimal() else None
+    return Problem(answer.status_code, body if isinstance(body, dict) else {}, retry_after_s)
 
 
 def check_message(message: dict[str, Any]) -> None:

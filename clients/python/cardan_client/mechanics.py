@@ -113,6 +113,13 @@ def read_linear_model(document: Mapping[str, Any]) -> LinearModel:
     )
 
 
+def read_dynamics(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return numbers by state as arrays, and the layout of coordinates as it is."""
+    if "coordinates" in document:
+        return dict(document)
+    return {name: np.array(values, float) for name, values in document.items()}
+
+
 def read_posture(document: Mapping[str, Any]) -> Posture:
     """Return the answer about poses with arrays."""
     errors = [[one["position"], one["orientation"]] for one in document["errors"]]

@@ -7,6 +7,7 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import psutil
 import pytest
 
 from cardan.schemas import Limits
@@ -17,6 +18,7 @@ from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from tests.service.real_server import wait_for
+from tests.service.stopped import stop_with_next_order
 
 TINY = json.dumps({"scene": "double-pendulum"}).encode()
 LIMITS = WorkerLimits(memory=4 * 1024**3, file=0, scene=Limits())
@@ -50,10 +52,14 @@ def pool(limits=LIMITS, **options):
 
 
 def stopped(lane):
-    """The process of a lane, which is given no time any more."""
-    pid = lane.slots[0].worker.pid
-    os.kill(pid, signal.SIGSTOP)
-    return pid
+    """The process of a lane, which is given no time any more from its next order on."""
+    return stop_with_next_order(lane.slots[0].worker)
+
+
+def go_on(pid):
+    """Give time to a process once it has none."""
+    wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+    os.kill(pid, signal.SIGCONT)
 
 
 def alive(pid):
@@ -75,7 +81,7 @@ def test_a_small_scene_is_answered_while_every_other_lane_is_blocked():
         assert working.wait_for_answer(small).steps > 0
         assert not any(one.done() for one in blocked)
         for pid in victims:
-            os.kill(pid, signal.SIGCONT)
+            go_on(pid)
         assert blocked[0].result(60).steps == 10
         assert json.loads(blocked[1].result(60).body)["nv"] == 2
 
@@ -111,6 +117,16 @@ def test_a_process_that_died_while_idle_costs_nobody_anything():
         assert working.wait_for_answer(order) == first
 
 
+def test_a_process_that_was_stopped_while_idle_is_replaced():
+    with pool(answer_s=60.0) as working:
+        order = m.DynamicsOrder("model", TINY)
+        first = working.wait_for_answer(order)
+        pid = working.lanes["dynamics"].slots[0].worker.pid
+        os.kill(pid, signal.SIGSTOP)
+        assert working.wait_for_answer(order) == first
+        assert not alive(pid)
+
+
 def test_a_request_that_kills_its_processes_is_refused_and_the_next_is_answered():
     long = json.loads(scene_of(5))["scene"]
     long["simulation"]["duration"] = 10_000.0
@@ -142,7 +158,7 @@ def test_who_gets_no_turn_in_time_is_told_to_come_back():
         blocked = callers.submit(working.wait_for_answer, model)
         error = asyncio.run(ask(working, model))
         assert (error.code, error.retry_after_s) == (ErrorCode.ENGINE_NOT_READY, 5)
-        os.kill(pid, signal.SIGCONT)
+        go_on(pid)
         assert blocked.result(60)
 
 

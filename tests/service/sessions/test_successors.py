@@ -11,6 +11,7 @@ import pytest
 from cardan.service.processes.channel import Channel
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
+from cardan.service.sessions import frames
 from cardan.service.sessions.folder import KeyFrame, LogWriter, SessionFolder
 from cardan.service.sessions.key_frames import KeyFrames
 from cardan.service.sessions.live_run import LiveRun
@@ -191,6 +192,46 @@ def test_a_command_that_needs_too_much_memory_is_refused_and_a_successor_goes_on
     assert paused.problem is None
     assert ops(folder) == ["apply_impulse", "pause"]
     assert speed_of_box(folder) == pytest.approx(1.0)
+
+
+def test_steps_that_were_answered_are_done_before_the_next_command(folder: SessionFolder):
+    """Also after the service was killed: the only key frame is that of the start."""
+    lived(folder, [Command(1, "step", {"n": 1})])
+    (key,) = [key for key in folder.latest_keys() if key.step == 1]
+    folder.remove_key(key.epoch, key.step)
+    told = results(lived(folder, [Command(2, "apply_impulse", IMPULSE)]))
+    assert (told[-1].number, told[-1].applied_step) == (2, 1)
+
+
+@pytest.mark.parametrize("where", ["noted", "sent"])
+def test_a_series_that_needs_too_much_memory_is_refused_and_the_session_goes_on(
+    folder: SessionFolder, monkeypatch: pytest.MonkeyPatch, where: str
+):
+    send = Channel.send
+
+    def sample(*_: Any) -> None:
+        raise MemoryError
+
+    def send_small(channel: Channel, message: Message) -> None:
+        if isinstance(message, Result) and message.value:
+            raise MemoryError
+        send(channel, message)
+
+    step = Command(1, "step", {"n": 1, "sample_every": 1})
+    with monkeypatch.context() as patch:
+        if where == "noted":
+            patch.setattr(frames, "sample", sample)
+        else:
+            patch.setattr(Channel, "send", send_small)
+        said = lived(folder, [step])
+    (refused,) = results(said)
+    assert refused.problem is not None
+    assert (refused.number, refused.step, refused.problem["code"]) == (1, 1, "too_large")
+    assert refused.problem["errors"][0]["pointer"] == "/sample_every"
+    assert not any(isinstance(message, Refused) for message in said)
+    (state,) = results(lived(folder, [Command(2, "state", {})]))
+    assert state.value is not None
+    assert state.value["step"] == 1
 
 
 def test_a_command_of_the_log_that_needs_too_much_memory_is_no_fault_of_the_scene(

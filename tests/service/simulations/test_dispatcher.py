@@ -44,6 +44,9 @@ class Worker:
             ]
         self.said.append(m.Finished(0.1))
 
+    def answers(self):
+        return True
+
     def hear(self, _seconds):
         return self.said.popleft() if self.said else None
 

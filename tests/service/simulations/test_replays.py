@@ -1,5 +1,6 @@
 """A recording that is made again belongs to its run, whoever waits for it, or leaves nothing."""
 
+import threading
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from cardan.service.simulations.replays import ReplayError
 from cardan.service.simulations.rows import Outcome
 from cardan.service.simulations.states import RunEvent
 from tests.service.simulations.conftest import SCENE
+
+NEVER = threading.Event()
 
 
 class Worker:
@@ -28,6 +31,9 @@ class Worker:
 
     def hear(self, _seconds):
         return self.said.popleft()
+
+    def kill(self):
+        self.said.clear()
 
 
 @pytest.fixture
@@ -47,20 +53,20 @@ def recordings(services):
 
 
 def test_a_recording_is_kept_when_nobody_waits_for_it_any_more(services, asked):
-    services.dispatcher.replays.next().answer(Worker("same"), 60.0)
+    services.dispatcher.replays.next().answer(Worker("same"), 60.0, NEVER)
     made = services.catalog.run(asked)["result"]
     assert made.startswith(f"{asked}-1-")
     assert recordings(services) == [made]
 
 
 def test_a_recording_that_is_made_again_while_an_old_one_is_removed_stays(services, asked):
-    services.dispatcher.replays.next().answer(Worker("same"), 60.0)
+    services.dispatcher.replays.next().answer(Worker("same"), 60.0, NEVER)
     old = services.catalog.run(asked)["result"]
     # beyond the bytes that are kept: no row refers to it any more, and then it is removed
     assert services.queue.forget_result(asked, old)
     with pytest.raises(TimeoutError):
         services.replayed(services.catalog.run(asked), 0.0)
-    services.dispatcher.replays.next().answer(Worker("same"), 60.0)
+    services.dispatcher.replays.next().answer(Worker("same"), 60.0, NEVER)
     services.discard_result(old)
     assert recordings(services) == [services.catalog.run(asked)["result"]]
 
@@ -68,7 +74,7 @@ def test_a_recording_that_is_made_again_while_an_old_one_is_removed_stays(servic
 def test_a_recording_that_another_service_has_made_is_that_of_the_run(services, asked):
     replay = services.dispatcher.replays.next()
     assert services.queue.adopt_result(asked, f"{asked}-1-7")
-    replay.answer(Worker("same"), 60.0)
+    replay.answer(Worker("same"), 60.0, NEVER)
     assert replay.future.result(0.0) is None
     assert recordings(services) == []
     assert services.catalog.run(asked)["result"] == f"{asked}-1-7"
@@ -76,17 +82,27 @@ def test_a_recording_that_another_service_has_made_is_that_of_the_run(services, 
 
 def test_who_waits_is_told_of_another_motion_which_leaves_nothing(services, asked):
     replay = services.dispatcher.replays.next()
-    replay.answer(Worker("another"), 60.0)
+    replay.answer(Worker("another"), 60.0, NEVER)
     with pytest.raises(ReplayError, match="another state"):
         replay.future.result(0.0)
     assert services.catalog.run(asked)["result"] is None
     assert recordings(services) == []
 
 
+def test_a_service_that_stops_waits_for_no_recording(services, asked):
+    replay, worker, stopping = services.dispatcher.replays.next(), Worker("same"), threading.Event()
+    stopping.set()
+    replay.answer(worker, 60.0, stopping)
+    with pytest.raises(ReplayError, match="the service stops"):
+        replay.future.result(0.0)
+    assert not worker.said
+    assert recordings(services) == []
+
+
 def test_a_recording_of_a_run_that_was_removed_meanwhile_goes_too(services, asked):
     replay = services.dispatcher.replays.next()
     assert services.catalog.remove_run(asked) == []
-    replay.answer(Worker("same"), 60.0)
+    replay.answer(Worker("same"), 60.0, NEVER)
     with pytest.raises(ReplayError, match="removed"):
         replay.future.result(0.0)
     assert recordings(services) == []

@@ -215,6 +215,26 @@ def test_a_group_that_was_stopped_says_nothing_about_the_next():
     assert touching.run(items(W), False, lambda _step: False) == []
 
 
+def test_a_run_that_fails_in_its_last_step_has_failed(computed, tmp_path):
+    """A servo throws every second one out of all bounds in the step that is the last one."""
+    runs = []
+    for k in range(4):
+        thrown = {"times": [0, 0.6, 0.601], "values": [0.3, 0.3, 1e50 if k % 2 else 0.3]}
+        runs.append(m.RunItem({"/joints/1/motor/target": thrown}, str(tmp_path / f"{k}")))
+    document = pendulum(2000, motor=SERVO | {"target": {"times": [0, 1], "values": [0, 0]}})
+    (failed,) = Desk().work(m.RunOrder(document, [runs[1]], of_batch=True))
+    assert failed.event == "failed"
+    last = pendulum(failed.step, motor=SERVO | {"target": {"times": [0, 1], "values": [0, 0]}})
+    (alone,) = Desk().work(m.RunOrder(last, [runs[1]], of_batch=True))
+    assert (alone.event, alone.step) == ("failed", failed.step)
+    computed.clear()
+    found = Desk().work(m.RunOrder(last, runs, of_batch=True))
+    assert computed == [4]
+    assert [done.event for done in found] == ["succeeded", "failed"] * 2
+    assert told(found[1]) == told(alone)
+    assert found[1].error == alone.error
+
+
 @pytest.fixture
 def handed_over(monkeypatch):
     """Worlds leave their group as soon as they have been alone for a stretch."""
