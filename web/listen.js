@@ -122,12 +122,13 @@ export async function readLog(page) {
   const { session, motors, transport } = page;
   if (!session || session.stored) return;
   const { id, scene: { joints = [] } } = session;
+  const { turn } = motors;
   const [log, state] = await Promise.all([
     getCommands(id).catch(() => /** @type {import("./types.js").LoggedCommand[]} */ ([])),
     joints.length ? getSessionState(id).catch(() => null) : null]);
   if (page.session !== session) return;
   if (state?.epoch === session.epoch) {
-    motors.setAll(state.motor_targets);
+    motors.setAll(state.motor_targets, turn);
     const broken = new Set(state.broken_joints.map(({ joint }) => joint));
     joints.forEach(({ name }, index) => { if (broken.has(name)) motors.lose(index); });
   }
