@@ -7,6 +7,8 @@
 import { decodeFrame, decodeFrames } from "./decode.js";
 
 const BASE = "/v1";
+/** Entries of a list of what is kept, at most. */
+export const LISTED = 200;
 
 export class ProblemError extends Error {
   /** @param {Problem} problem */
@@ -242,7 +244,7 @@ export async function createShare(kind, id, name) {
 
 /** @returns {Promise<SimulationInfo[]>} newest first */
 export async function listSimulations() {
-  return (await (await request("GET", "/simulations?page_size=200")).json()).items;
+  return (await (await request("GET", `/simulations?page_size=${LISTED}`)).json()).items;
 }
 
 /** Waits up to half a minute for its end. @param {{scene: Scene, name: string, overrides: Record<string, unknown>}} asked @returns {Promise<SimulationInfo>} */
@@ -278,12 +280,17 @@ export async function getGltf(id) {
 
 /** @returns {Promise<BatchInfo[]>} newest first */
 export async function listBatches() {
-  return (await (await request("GET", "/batches?page_size=200")).json()).items;
+  return (await (await request("GET", `/batches?page_size=${LISTED}`)).json()).items;
 }
 
 /** @returns {Promise<StudyInfo[]>} newest first */
 export async function listStudies() {
-  return (await (await request("GET", "/studies?page_size=200")).json()).items;
+  return (await (await request("GET", `/studies?page_size=${LISTED}`)).json()).items;
+}
+
+/** @param {string} id @returns {Promise<StudyInfo>} */
+export async function getStudy(id) {
+  return (await request("GET", `/studies/${id}`)).json();
 }
 
 /** @param {string} id of a study @returns {Promise<Scene>} with the best values */
