@@ -27,12 +27,13 @@ export class Rows {
       const [said, known] = [JSON.stringify(one), this.made.get(one.id)];
       return [one.id, known?.said === said ? known : { said, row: this.make(one) }];
     }));
-    [...this.made.values()].forEach(({ row }, i) => {
-      const there = this.host.children[i];
-      if (!there) this.host.append(row);
-      else if (there !== row) there.replaceWith(row);
-    });
-    while (this.host.childElementCount > this.made.size) this.host.lastElementChild?.remove();
+    const rows = new Set([...this.made.values()].map(({ row }) => row));
+    for (const old of [...this.host.children]) if (!rows.has(/** @type {HTMLElement} */ (old))) old.remove();
+    let next = this.host.firstElementChild;
+    for (const row of rows) {
+      if (row === next) next = next.nextElementSibling;
+      else this.host.insertBefore(row, next);
+    }
     const again = held && this.made.get(held[0]);
     if (again && focus !== document.activeElement) buttonsOf(again.row)[place]?.focus();
   }
