@@ -148,6 +148,18 @@ def test_a_slider_that_was_moved_is_not_moved_back(page: Any, shown: Shown, sent
     assert '"target":2' in page.evaluate(set_motor)
 
 
+def test_targets_that_did_not_come_are_asked_for_again(tab: Any, server: str) -> None:
+    """The browser tells the console of what did not come."""
+    tab.set_viewport_size(SMALL)
+    shown = Shown(tab, server)
+    session = opened(tab, shown)
+    shown.post("set_motor", joint="near axle", target=1.5)
+    tab.route(f"**/{session}/state", lambda route: route.abort(), times=1)
+    tab.reload()
+    playwright_api.expect(slider(tab, "near")).to_have_value("1.5")
+    shown.close()
+
+
 def test_a_target_that_is_refused_is_not_shown(page: Any, shown: Shown) -> None:
     session = opened(page, shown)
     assert page.evaluate(TEACHER, session) == "result"
