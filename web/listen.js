@@ -126,14 +126,12 @@ export async function readLog(page) {
   if (!session || session.stored) return;
   const { id, scene: { joints = [] } } = session;
   const { turn } = motors;
-  let again = false;
-  const passes = (/** @type {unknown} */ error) => {
-    again ||= problemOf(error)?.retryable === true;
+  const passed = (/** @type {unknown} */ error) => {
+    if (problemOf(error)?.retryable) window.setTimeout(() => { if (page.session === session) readLog(page); }, AGAIN_MS);
     return null;
   };
-  const [log, state] = await Promise.all([getCommands(id).catch(passes), joints.length ? getSessionState(id).catch(passes) : null]);
+  const [log, state] = await Promise.all([getCommands(id).catch(() => null), joints.length ? getSessionState(id).catch(passed) : null]);
   if (page.session !== session) return;
-  if (again) window.setTimeout(() => { if (page.session === session) readLog(page); }, AGAIN_MS);
   if (state?.epoch === session.epoch) {
     motors.setAll(state.motor_targets, turn);
     const broken = new Set(state.broken_joints.map(({ joint }) => joint));

@@ -14,6 +14,8 @@ const WORDS = { succeeded: "done", partially_succeeded: "partly done", timed_out
 /** ms between two looks at what goes on, and how many times as long as a look takes, at least */
 const AGAIN_MS = 2000;
 const SPARED = 5;
+/** Entries of a list, at most. */
+const LISTED = 200;
 const quantityOf = (/** @type {number} */ value) => format.quantity(value);
 
 /** @typedef {{page: import("./main.js").Page, dialog: HTMLDialogElement, body: HTMLElement, note: HTMLElement}} Parts  body: where lists and tables go */
@@ -73,7 +75,7 @@ async function watch({ note, body }, shown, look) {
 
 /** @template {{id: string, finished_at: string | null}} T */
 class Listing {
-  /** @param {string} title @param {[string, string?]} nouns @param {() => Promise<T[]>} fetch newest first @param {(info: T) => HTMLElement} rowOf */
+  /** @param {string} title @param {[string, string?]} nouns @param {(most: number) => Promise<T[]>} fetch newest first @param {(info: T) => HTMLElement} rowOf */
   constructor(title, nouns, fetch, rowOf) {
     this.nouns = nouns;
     this.fetch = fetch;
@@ -87,8 +89,8 @@ class Listing {
 
   /** @returns {Promise<boolean>} whether one of them goes on */
   async look() {
-    const infos = await this.fetch();
-    this.words = `${format.count(infos.length, ...this.nouns)}${infos.length < api.LISTED ? "" : " or more (the newest are listed)"}`;
+    const infos = await this.fetch(LISTED);
+    this.words = `${format.count(infos.length, ...this.nouns)}${infos.length < LISTED ? "" : " or more (the newest are listed)"}`;
     this.rows.draw(infos);
     [this.list.hidden, this.none.hidden] = [!infos.length, infos.length > 0];
     return infos.some(({ finished_at: end }) => end === null);
