@@ -240,9 +240,9 @@ export async function createShare(kind, id, name) {
   return (await request("POST", `/${kind}/${id}/shares`, { name })).json();
 }
 
-/** @returns {Promise<SimulationInfo[]>} newest first */
-export async function listSimulations() {
-  return (await (await request("GET", "/simulations?page_size=200")).json()).items;
+/** @param {number} most @returns {Promise<SimulationInfo[]>} newest first */
+export async function listSimulations(most) {
+  return (await (await request("GET", `/simulations?page_size=${most}`)).json()).items;
 }
 
 /** Waits up to half a minute for its end. @param {{scene: Scene, name: string, overrides: Record<string, unknown>}} asked @returns {Promise<SimulationInfo>} */
@@ -276,14 +276,19 @@ export async function getGltf(id) {
   return (await request("GET", `/simulations/${id}/trajectory?format=gltf`, undefined, { headers: { Accept: "*/*" } })).arrayBuffer();
 }
 
-/** @returns {Promise<BatchInfo[]>} newest first */
-export async function listBatches() {
-  return (await (await request("GET", "/batches?page_size=200")).json()).items;
+/** @param {number} most @returns {Promise<BatchInfo[]>} newest first */
+export async function listBatches(most) {
+  return (await (await request("GET", `/batches?page_size=${most}`)).json()).items;
 }
 
-/** @returns {Promise<StudyInfo[]>} newest first */
-export async function listStudies() {
-  return (await (await request("GET", "/studies?page_size=200")).json()).items;
+/** @param {number} most @returns {Promise<StudyInfo[]>} newest first */
+export async function listStudies(most) {
+  return (await (await request("GET", `/studies?page_size=${most}`)).json()).items;
+}
+
+/** @param {string} id @returns {Promise<StudyInfo>} */
+export async function getStudy(id) {
+  return (await request("GET", `/studies/${id}`)).json();
 }
 
 /** @param {string} id of a study @returns {Promise<Scene>} with the best values */

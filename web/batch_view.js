@@ -7,38 +7,58 @@
 import { axisOf } from "./axis.js";
 import { make } from "./dom.js";
 import { count, quantity } from "./format.js";
+import { Rows } from "./rows.js";
 import { label, node } from "./svg.js";
 
 const SIZE = { width: 460, height: 300, left: 84, bottom: 40, top: 20, right: 14 };
 /** Columns that say nothing a person compares. */
 const HIDDEN = new Set(["id", "link", "attempt", "finished_at", "error_code"]);
+/** States of runs that have not ended. */
+export const GOING = new Set(["queued", "starting", "running", "cancelling"]);
+
+/** @typedef {Record<string, unknown>} Row  one run */
 
 export class BatchView {
-  /** @param {BatchResults} results @param {(id: string) => unknown} onOpen a run */
-  constructor({ columns, rows }, onOpen) {
+  /** @param {(row: Row) => unknown} onOpen a run */
+  constructor(onOpen) {
     this.onOpen = onOpen;
-    this.rows = rows;
-    // a metric may have the name of a column that is there anyway
-    this.columns = [...new Set(columns)].filter((name) => !HIDDEN.has(name) && !(name === "error" && rows.every((row) => row.error === null)));
-    this.numeric = this.columns.filter((name) => name !== "run" && rows.some((row) => typeof row[name] === "number"));
+    /** @type {Row[]} */
+    this.rows = [];
+    /** @type {string[]} */
+    this.columns = [];
     this.sorted = { by: "run", up: true };
-    this.head = make("tr");
-    this.body = make("tbody");
-    const choice = (/** @type {string} */ label, /** @type {string} */ chosen) => {
-      const select = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": `${label} of the scatter plot`, onchange: () => this.scatter() }, ...this.numeric.map((name) => make("option", { value: name }, short(name)))));
-      select.value = chosen;
+    const [head, body] = [make("tr"), make("tbody")];
+    this.heads = new Rows(head, (/** @type {{id: string, sort: string}} */ column) => this.heading(column));
+    this.lines = new Rows(body, (/** @type {Row} */ row) => this.line(row));
+    const choice = (/** @type {string} */ label) => {
+      const select = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": `${label} of the scatter plot` }));
+      select.addEventListener("change", () => {
+        select.dataset.chosen = select.value;
+        this.scatter();
+      });
       return select;
     };
-    const parameter = this.numeric[0] ?? "";
-    this.across = choice("Horizontal axis", parameter);
-    this.up = choice("Vertical axis", this.numeric.find((name) => !name.startsWith("/")) ?? parameter);
+    this.across = choice("Horizontal axis");
+    this.up = choice("Vertical axis");
     this.plot = node("svg", {});
     this.plot.setAttribute("viewBox", `0 0 ${SIZE.width} ${SIZE.height}`);
     this.plot.setAttribute("class", "scatter");
     this.plot.setAttribute("role", "img");
     this.element = make("div", { class: "batch" },
-      make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "Runs of the batch" }, make("table", { class: "numbers" }, make("thead", {}, this.head), this.body)),
+      make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": "Runs of the batch" }, make("table", { class: "numbers" }, make("thead", {}, head), body)),
       make("div", {}, make("div", { class: "row" }, this.up, make("span", { class: "muted" }, "over"), this.across), this.plot));
+  }
+
+  /** Sorted and plotted as before, if it was shown before. @param {BatchResults} results */
+  show({ columns, rows }) {
+    this.rows = rows;
+    // a metric may have the name of a column that is there anyway
+    const shown = [...new Set(columns)].filter((name) => !HIDDEN.has(name) && !(name === "error" && rows.every((row) => row.error === null)));
+    if (shown.join() !== this.columns.join()) this.lines.outdate();
+    this.columns = shown;
+    const numeric = shown.filter((name) => name !== "run" && rows.some((row) => typeof row[name] === "number"));
+    offer(this.across, numeric, numeric[0] ?? "");
+    offer(this.up, numeric, numeric.find((name) => !name.startsWith("/")) ?? numeric[0] ?? "");
     this.table();
     this.scatter();
   }
@@ -47,18 +67,26 @@ export class BatchView {
   sortBy(name) {
     this.sorted = { by: name, up: this.sorted.by === name ? !this.sorted.up : true };
     this.table();
-    this.head.querySelector(`[data-column="${CSS.escape(name)}"] button`)?.dispatchEvent(new Event("focus"));
   }
 
   table() {
     const { by, up } = this.sorted;
-    const rows = [...this.rows].sort((a, b) => (up ? 1 : -1) * order(a[by], b[by]));
-    this.head.replaceChildren(...this.columns.map((name) => make("th", { scope: "col", "data-column": name, "aria-sort": name === by ? (up ? "ascending" : "descending") : "none" },
-      make("button", { type: "button", title: name, onclick: () => this.sortBy(name) }, short(name), name === by ? (up ? " ▲" : " ▼") : ""))));
-    this.body.replaceChildren(...rows.map((row) => make("tr", { "data-status": String(row.status) }, ...this.columns.map((name) => {
+    this.heads.draw(this.columns.map((name) => ({ id: name, sort: name !== by ? "none" : up ? "ascending" : "descending" })));
+    this.lines.draw([...this.rows].sort((a, b) => order(a[by], b[by], up ? 1 : -1)));
+  }
+
+  /** @param {{id: string, sort: string}} column */
+  heading({ id, sort }) {
+    const sign = { ascending: " ▲", descending: " ▼" }[sort] ?? "";
+    return make("th", { scope: "col", "aria-sort": sort }, make("button", { type: "button", title: id, onclick: () => this.sortBy(id) }, short(id), sign));
+  }
+
+  /** @param {Row} row */
+  line(row) {
+    return make("tr", { "data-status": String(row.status) }, ...this.columns.map((name) => {
       if (name !== "run") return make("td", typeof row[name] === "number" ? { class: "number" } : {}, text(row[name]));
-      return make("td", {}, make("button", { type: "button", "aria-label": `Open run ${row.run}`, onclick: () => this.onOpen(String(row.id)) }, String(row.run)));
-    }))));
+      return make("td", {}, make("button", { type: "button", "aria-label": `Open run ${row.run}`, onclick: () => this.onOpen(row) }, String(row.run)));
+    }));
   }
 
   scatter() {
@@ -81,15 +109,22 @@ export class BatchView {
       ...points.map((row) => this.dot(row, px(Number(row[x])), py(Number(row[y])))));
   }
 
-  /** @param {Record<string, unknown>} row @param {number} cx @param {number} cy */
+  /** @param {Row} row @param {number} cx @param {number} cy */
   dot(row, cx, cy) {
-    const dot = node("circle", { cx, cy, r: 4.5, class: row.status === "succeeded" ? "good" : "bad" });
+    const dot = node("circle", { cx, cy, r: 4.5, class: row.status === "succeeded" ? "good" : GOING.has(String(row.status)) ? "going" : "bad" });
     const title = node("title", {});
     title.textContent = `Run ${row.run}: ${text(row[this.across.value])}, ${text(row[this.up.value])}`;
     dot.append(title);
-    dot.addEventListener("click", () => this.onOpen(String(row.id)));
+    dot.addEventListener("click", () => this.onOpen(row));
     return dot;
   }
+}
+
+/** What somebody has chosen stays. @param {HTMLSelectElement} select @param {string[]} names @param {string} first if nobody has */
+function offer(select, names, first) {
+  if (names.join() === [...select.options].map(({ value }) => value).join()) return;
+  select.replaceChildren(...names.map((name) => make("option", { value: name }, short(name))));
+  select.value = names.find((name) => name === select.dataset.chosen) ?? first;
 }
 
 /** Pointers by their last parts. @param {string} name */
@@ -104,10 +139,10 @@ function text(value) {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Numbers by size, texts by letters, nothing last. @param {unknown} a @param {unknown} b */
-function order(a, b) {
+/** Numbers by size, texts by letters, nothing last. @param {unknown} a @param {unknown} b @param {number} sign */
+function order(a, b, sign) {
   if (a === b) return 0;
   if (a === null || a === undefined) return 1;
   if (b === null || b === undefined) return -1;
-  return typeof a === "number" && typeof b === "number" ? a - b : text(a).localeCompare(text(b));
+  return sign * (typeof a === "number" && typeof b === "number" ? a - b : text(a).localeCompare(text(b)));
 }

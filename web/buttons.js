@@ -11,13 +11,15 @@ export function wireButtons(page) {
     byId(link.getAttribute("href")?.slice(1) ?? "", HTMLElement).focus();
   });
   click("open-scene", () => page.openSceneDialog());
-  // wherever on the page a file is dropped
-  window.addEventListener("dragover", (event) => event.preventDefault());
+  // wherever on the page files are dropped: before the editor writes them into its text
+  for (const type of ["dragover", "drop"]) window.addEventListener(type, (event) => event.preventDefault());
   window.addEventListener("drop", (event) => {
-    event.preventDefault();
     const files = [...event.dataTransfer?.files ?? []];
-    if (files.length) page.openSceneDialog(files);
-  });
+    if (!files.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    page.openSceneDialog(files);
+  }, { capture: true });
   click("open-sessions", () => page.openSessions());
   click("open-runs", async () => (await import("./runs_dialog.js")).openRuns(page));
   click("open-share", async () => (await import("./share_dialog.js")).openShare(page));

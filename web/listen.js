@@ -12,6 +12,9 @@ import { clearAway, showNote, showProblem } from "./messages.js";
 /** How many steps before the end of a run it is looked at for what it still shows. */
 const LAST_STEPS = [0, 1, 4, 16];
 
+/** ms until targets and commands are asked for again that did not come */
+const AGAIN_MS = 2000;
+
 /** Events of a session in words. @type {Record<string, string>} */
 const WORDS = { restored: "restored", reset: "reset", failed: "failed", finished: "reached its end", worker_lost: "process lost", worker_resumed: "goes on", break: "broke" };
 
@@ -122,16 +125,19 @@ export async function readLog(page) {
   const { session, motors, transport } = page;
   if (!session || session.stored) return;
   const { id, scene: { joints = [] } } = session;
-  const [log, state] = await Promise.all([
-    getCommands(id).catch(() => /** @type {import("./types.js").LoggedCommand[]} */ ([])),
-    joints.length ? getSessionState(id).catch(() => null) : null]);
+  const { turn } = motors;
+  const passed = (/** @type {unknown} */ error) => {
+    if (problemOf(error)?.retryable) window.setTimeout(() => { if (page.session === session) readLog(page); }, AGAIN_MS);
+    return null;
+  };
+  const [log, state] = await Promise.all([getCommands(id).catch(() => null), joints.length ? getSessionState(id).catch(passed) : null]);
   if (page.session !== session) return;
   if (state?.epoch === session.epoch) {
-    motors.setAll(state.motor_targets);
+    motors.setAll(state.motor_targets, turn);
     const broken = new Set(state.broken_joints.map(({ joint }) => joint));
     joints.forEach(({ name }, index) => { if (broken.has(name)) motors.lose(index); });
   }
-  transport.addPast(log.filter((entry) => entry.epoch === session.epoch).map(({ step, op }) => ({ step, type: "command", label: commandAt(op, step) })));
+  transport.addPast((log ?? []).filter((entry) => entry.epoch === session.epoch).map(({ step, op }) => ({ step, type: "command", label: commandAt(op, step) })));
 }
 
 /** @param {string} op @param {number} step @returns {string} what a mark of the timeline says */

@@ -11,7 +11,7 @@ import { coordinateUnits } from "./inspector.js";
 /** Numbers below are what rounding leaves of zero, in any unit. */
 const ROUNDING = 1e-12;
 
-/** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement, element: HTMLElement}} Row */
+/** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement, element: HTMLElement, moves: number, turn: number}} Row moves: by hand; turn: when its target was last set */
 
 const STEPS = 400;
 /** More than any joint has. */
@@ -32,6 +32,8 @@ export class Motors {
     /** @type {Row[]} */
     this.rows = [];
     this.timers = new Map();
+    /** counts what has set a target: an answer that was asked for before knows less */
+    this.turn = 0;
     /** @type {Set<number>} joints that broke */
     this.broken = new Set();
   }
@@ -74,7 +76,7 @@ export class Motors {
     const actual = make("span", {}, motor.type);
     const name = make("span", { class: "motor-name" }, axis ? `${joint.name}, axis ${axis + 1}` : joint.name);
     const element = make("label", { class: "motor" }, name, make("small", { class: "muted" }, actual), input, output);
-    const row = { joint: joint.name, planned: motor.target, target: motor.target, index, axis, unit, force: units.force, input, output, actual, element };
+    const row = { joint: joint.name, planned: motor.target, target: motor.target, index, axis, unit, force: units.force, input, output, actual, element, moves: 0, turn: 0 };
     input.addEventListener("input", () => this.changed(row));
     return row;
   }
@@ -90,9 +92,14 @@ export class Motors {
     return [-2 * largest, 2 * largest];
   }
 
-  /** All targets as they are now: those of the scene but for what has been commanded. @param {import("./types.js").MotorTarget[]} targets */
-  setAll(targets) {
-    for (const row of this.rows) {
+  /**
+   * All targets as they are now, or were at a turn: those of the scene but for what has been commanded. Those that were set since stay.
+   * @param {import("./types.js").MotorTarget[]} targets @param {number} [turn]
+   */
+  setAll(targets, turn = Infinity) {
+    for (const row of this.rows.filter((one) => one.turn <= turn)) {
+      clearTimeout(this.timers.get(row));
+      this.timers.delete(row);
       const commanded = targets.find(({ joint, axis }) => joint === row.joint && axis === row.axis);
       if (commanded) this.set(row.joint, row.axis, commanded.target);
       else {
@@ -107,6 +114,7 @@ export class Motors {
     const row = this.rows.find((one) => one.joint === joint && one.axis === axis);
     if (!row) return;
     row.target = null; // from now on what was commanded, no longer what the scene says
+    row.turn = ++this.turn;
     this.write(row, target);
   }
 
@@ -125,12 +133,17 @@ export class Motors {
   /** @param {Row} row */
   changed(row) {
     row.target = null;
+    row.moves += 1;
+    row.turn = Infinity; // on its way
     this.label(row, row.input.valueAsNumber);
     if (this.timers.has(row)) return;
     this.timers.set(row, window.setTimeout(async () => {
       this.timers.delete(row);
+      const { moves } = row;
       const taken = await this.onTarget(row.joint, row.axis, row.input.valueAsNumber);
-      if (!taken && !this.timers.has(row)) this.onRefused();
+      if (row.moves !== moves) return;
+      row.turn = ++this.turn;
+      if (!taken) this.onRefused();
     }, SEND_MS));
   }
 

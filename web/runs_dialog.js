@@ -1,94 +1,162 @@
 /**
- * What the server keeps: simulations, batches and studies, newest first. A simulation opens in the view, a
+ * What the server keeps: simulations, batches and studies, newest first, as they go on. A simulation opens in the view, a
  * batch as a table of its metrics, of a study the best run or the scene that it found.
  *
  * @import {BatchInfo, SimulationInfo, StudyInfo} from "./types.js"
  */
 import * as api from "./api.js";
-import { BatchView } from "./batch_view.js";
+import { BatchView, GOING } from "./batch_view.js";
 import { copied, make, openDialog } from "./dom.js";
 import * as format from "./format.js";
+import { Rows } from "./rows.js";
 
 const WORDS = { succeeded: "done", partially_succeeded: "partly done", timed_out: "timed out" };
-/** ms between two looks at studies that go on */
+/** ms between two looks at what goes on, and how many times as long as a look takes, at least */
 const AGAIN_MS = 2000;
+const SPARED = 5;
+/** Entries of a list, at most. */
+const LISTED = 200;
 const quantityOf = (/** @type {number} */ value) => format.quantity(value);
-/** Those that have something to show. */
-const SHOWABLE = new Set(["succeeded", "failed", "cancelled", "timed_out"]);
+
+/** @typedef {{page: import("./main.js").Page, dialog: HTMLDialogElement, body: HTMLElement, note: HTMLElement}} Parts  body: where lists and tables go */
 
 /** @param {import("./main.js").Page} page */
 export async function openRuns(page) {
-  const note = make("p", { "aria-live": "polite" }, "Fetching the lists…");
-  const body = make("div", { class: "runs" });
-  const dialog = openDialog("runs-dialog", "Runs", note, body);
-  const studied = make("div");
-  try {
-    const [simulations, batches, studies] = await Promise.all([api.listSimulations(), api.listBatches(), api.listStudies()]);
-    note.textContent = `Kept on this server: ${format.count(simulations.length, "simulation")}, ${format.count(batches.length, "batch", "batches")}, ${format.count(studies.length, "study", "studies")}.`;
-    body.replaceChildren(list("Simulations", simulations.map((info) => simulationRow(page, info, dialog, note))),
-      list("Batches", batches.map((info) => batchRow(page, info, dialog, body, note))), studied);
-    await watchStudies(page, studies, { dialog, body, note, studied });
-  } catch (error) {
-    tell(error, note);
-  }
+  const parts = partsOf(page, "Runs", "Fetching the lists…");
+  /** @type {[Listing<any>, Listing<any>, Listing<any>]} */
+  const lists = [
+    new Listing("Simulations", ["simulation"], api.listSimulations, (info) => simulationRow(parts, info)),
+    new Listing("Batches", ["batch", "batches"], api.listBatches, (info) => batchRow(parts, info)),
+    new Listing("Studies", ["study", "studies"], api.listStudies, (info) => studyRow(parts, info)),
+  ];
+  const shown = make("div", {}, ...lists.map(({ element }) => element));
+  await watch(parts, shown, async () => {
+    const going = await Promise.all(lists.map((one) => one.look()));
+    return { goes: going.includes(true), words: `Kept on this server: ${lists.map(({ words }) => words).join(", ")}.` };
+  });
 }
 
 /** The table of a batch that the address names. @param {import("./main.js").Page} page @param {string} id */
 export async function openBatch(page, id) {
-  const note = make("p", { "aria-live": "polite" }, "Fetching the table…");
+  await showTable(partsOf(page, "Batch", "Fetching the table…"), id, "The runs of this batch");
+}
+
+/** @param {import("./main.js").Page} page @param {string} title @param {string} words @returns {Parts} */
+function partsOf(page, title, words) {
+  const note = make("p", { "aria-live": "polite" }, words);
   const body = make("div", { class: "runs" });
-  const dialog = openDialog("runs-dialog", "Batch", note, body);
-  try {
+  return { page, note, body, dialog: openDialog("runs-dialog", title, note, body) };
+}
+
+/**
+ * Looks again while something goes on and somebody sees it; also when the service was away for a moment.
+ * @param {Parts} parts @param {HTMLElement} shown in the dialog, once it was looked for the first time
+ * @param {() => Promise<{goes: boolean, words: string}>} look
+ */
+async function watch({ note, body }, shown, look) {
+  let told = "";
+  do {
+    const began = performance.now();
+    try {
+      const { goes, words } = await look();
+      if (told && !shown.isConnected) return;
+      if (!told) body.replaceChildren(shown);
+      // what a button has said stays
+      if (words !== told) note.textContent = told = words;
+      if (!goes) return;
+    } catch (error) {
+      tell(error, note);
+      if (!api.isUnreachable(error)) return;
+      told &&= " "; // what stood there is said again
+    }
+    await new Promise((resolve) => { window.setTimeout(resolve, Math.max(AGAIN_MS, SPARED * (performance.now() - began))); });
+  } while (told ? shown.isConnected : body.isConnected);
+}
+
+/** @template {{id: string, finished_at: string | null}} T */
+class Listing {
+  /** @param {string} title @param {[string, string?]} nouns @param {(most: number) => Promise<T[]>} fetch newest first @param {(info: T) => HTMLElement} rowOf */
+  constructor(title, nouns, fetch, rowOf) {
+    this.nouns = nouns;
+    this.fetch = fetch;
+    this.list = make("ul", { class: "sessions" });
+    this.none = make("p", { class: "muted" }, `No ${title.toLowerCase()} yet: POST /v1/${title.toLowerCase()} makes one.`);
+    this.element = make("section", {}, make("h3", {}, title), this.list, this.none);
+    /** @type {Rows<T>} */
+    this.rows = new Rows(this.list, rowOf);
+    this.words = "";
+  }
+
+  /** @returns {Promise<boolean>} whether one of them goes on */
+  async look() {
+    const infos = await this.fetch(LISTED);
+    this.words = `${format.count(infos.length, ...this.nouns)}${infos.length < LISTED ? "" : " or more (the newest are listed)"}`;
+    this.rows.draw(infos);
+    [this.list.hidden, this.none.hidden] = [!infos.length, infos.length > 0];
+    return infos.some(({ finished_at: end }) => end === null);
+  }
+}
+
+/** @param {Parts} parts @param {string} id of a batch @param {string} name @param {() => Promise<boolean>} [goesOn] more runs may come */
+async function showTable(parts, id, name, goesOn = async () => false) {
+  const { page, dialog, note } = parts;
+  const view = new BatchView(async (row) => {
+    const opened = page.opening.openRun(String(row.id));
+    if (GOING.has(String(row.status))) {
+      // what is waited for is seen in the view
+      dialog.close();
+      return opened;
+    }
+    return opened.then(() => dialog.close(), (error) => tell(error, note));
+  });
+  await watch(parts, view.element, async () => {
+    const more = await goesOn();
     const results = await api.getBatchResults(id);
-    note.textContent = "The runs of this batch.";
-    body.replaceChildren(new BatchView(results, (run) => page.opening.openRun(run).then(() => dialog.close(), (error) => tell(error, note))).element);
-  } catch (error) {
-    tell(error, note);
-  }
+    view.show(results);
+    const statuses = results.rows.map(({ status }) => String(status));
+    return { goes: more || statuses.some((status) => GOING.has(status)), words: `${name}: ${format.count(statuses.length, "run")}${statuses.length ? `, ${countsOf(statuses)}` : ""}.` };
+  });
 }
 
-/** @typedef {{dialog: HTMLDialogElement, body: HTMLElement, note: HTMLElement, studied: HTMLElement}} Parts  body: where tables go */
-
-/** Their list, again while one of them goes on. @param {import("./main.js").Page} page @param {StudyInfo[]} studies @param {Parts} parts */
-async function watchStudies(page, studies, parts) {
-  const { dialog, studied } = parts;
-  for (let now = studies; ; now = await api.listStudies()) {
-    // a button that has the focus keeps it
-    const focus = document.activeElement?.getAttribute("data-focus");
-    studied.replaceChildren(list("Studies", now.map((info) => studyRow(page, info, parts))));
-    if (focus) /** @type {HTMLElement | null} */ (studied.querySelector(`[data-focus="${CSS.escape(focus)}"]`))?.focus();
-    if (!now.some(({ finished_at: end }) => end === null)) return;
-    await new Promise((resolve) => { window.setTimeout(resolve, AGAIN_MS); });
-    if (!dialog.isConnected || !studied.isConnected) return;
-  }
+/** @param {string[]} statuses */
+function countsOf(statuses) {
+  return [...new Set(statuses)].map((one) => `${statuses.filter((status) => status === one).length} ${wordOf(one)}`).join(", ");
 }
 
-/** @param {import("./main.js").Page} page @param {StudyInfo} info @param {Parts} parts */
-function studyRow(page, info, { dialog, body, note }) {
-  const { best, method, evaluations, max_evaluations: most } = info;
+/** @param {string} status */
+function wordOf(status) {
+  return WORDS[/** @type {keyof typeof WORDS} */ (status)] ?? status;
+}
+
+/** @param {Parts} parts @param {string} label @param {string} name of what it is about @param {() => Promise<unknown>} run @param {boolean} [off] */
+function opener({ dialog, note }, label, name, run, off = false) {
+  return make("button", { type: "button", disabled: off, "aria-label": name, onclick: async () => {
+    try {
+      note.textContent = "Opening…";
+      await run();
+      dialog.close();
+    } catch (error) {
+      tell(error, note);
+    }
+  } }, label);
+}
+
+/** @param {Parts} parts @param {StudyInfo} info */
+function studyRow(parts, info) {
+  const { page } = parts;
+  const { id, best, method, evaluations, max_evaluations: most } = info;
   const name = info.name || "unnamed scene";
   const going = info.finished_at === null;
-  const button = (/** @type {string} */ label, /** @type {() => Promise<unknown>} */ run, off = false, closes = true) => make("button", {
-    type: "button", disabled: off, "data-focus": `${info.id} ${label}`, "aria-label": `${label}: ${name}`, onclick: async () => {
-      try {
-        await run();
-        if (closes) dialog.close();
-      } catch (error) {
-        tell(error, note);
-      }
-    } }, label);
-  const table = async () => {
-    const results = await api.getBatchResults(info.links.batch.split("/").pop() ?? "");
-    note.textContent = `${name}: ${format.count(evaluations, "run")} of the study.`;
-    body.replaceChildren(new BatchView(results, (id) => page.opening.openRun(id).then(() => dialog.close(), (error) => tell(error, note))).element);
-  };
-  const facts = [WORDS[/** @type {keyof typeof WORDS} */ (info.status)] ?? info.status, `${format.count(evaluations, "run")} of at most ${most}`, method.replaceAll("_", " "), whenOf(info)];
+  const table = () => showTable(parts, info.links.batch.split("/").pop() ?? "", `Study ${name}`, async () => going && (await api.getStudy(id)).finished_at === null);
+  const facts = [wordOf(info.status), `${format.count(evaluations, "run")} of at most ${most}`, method.replaceAll("_", " "), whenOf(info)];
   const found = best ? [make("small", { class: "found" }, `Best: ${quantityOf(best.objective)}${best.feasible ? "" : " (not feasible)"} with ${valuesOf(best)}`)] : [];
   return make("li", { "data-status": info.status },
     make("span", {}, make("b", {}, name), make("small", {}, facts.join(" · ")), ...found, ...(info.error?.message ? [make("small", { class: "why" }, info.error.message)] : []),
       ...(going ? [make("progress", { max: most, value: evaluations, "aria-label": `Runs of ${name}` })] : [])),
-    button("Table", table, !evaluations, false),
-    make("span", { class: "row ends" }, button("Best run", () => page.opening.openRun(best?.simulation ?? ""), !best), button("Best scene", async () => page.openScene(await api.getStudyScene(info.id), null), !best)));
+    make("button", { type: "button", disabled: !evaluations, "aria-label": `Table: ${name}`, onclick: table }, "Table"),
+    make("span", { class: "row ends" },
+      opener(parts, "Best run", `Best run: ${name}`, () => page.opening.openRun(best?.simulation ?? ""), !best),
+      opener(parts, "Best scene", `Best scene: ${name}`, async () => page.openScene(await api.getStudyScene(id), null), !best)));
 }
 
 /** @param {NonNullable<StudyInfo["best"]>} best @returns {string} by the last parts of the pointers */
@@ -96,53 +164,26 @@ function valuesOf({ values, deviations }) {
   return Object.entries(values).map(([pointer, value]) => `${pointer.split("/").slice(-2).join("/")} = ${quantityOf(value)}${deviations?.[pointer] === undefined ? "" : ` ± ${quantityOf(deviations[pointer])}`}`).join(", ");
 }
 
-/** @param {string} title @param {HTMLElement[]} rows */
-function list(title, rows) {
-  return make("section", {}, make("h3", {}, title), rows.length ? make("ul", { class: "sessions" }, ...rows) : make("p", { class: "muted" }, `No ${title.toLowerCase()} yet: POST /v1/${title.toLowerCase()} makes one.`));
-}
-
-/** @param {import("./main.js").Page} page @param {SimulationInfo} info @param {HTMLDialogElement} dialog @param {HTMLElement} note */
-function simulationRow(page, info, dialog, note) {
+/** @param {Parts} parts @param {SimulationInfo} info */
+function simulationRow(parts, info) {
+  const { opening } = parts.page;
   const name = info.name || "unnamed scene";
   const step = `step ${info.step} of ${info.total_steps}`;
   const facts = [stateOf(info), info.status === "succeeded" ? format.count(info.total_steps, "step") : step, tookOf(info), whenOf(info)];
-  const button = (/** @type {string} */ label, /** @type {() => Promise<unknown>} */ run, off = false) => make("button", {
-    type: "button", disabled: off, "aria-label": `${label} ${name}`, onclick: async () => {
-      try {
-        await run();
-        dialog.close();
-      } catch (error) {
-        tell(error, note);
-      }
-    } }, label);
+  const going = GOING.has(info.status);
   return make("li", { "data-status": info.status },
     make("span", {}, make("b", {}, name), make("small", {}, facts.filter(Boolean).join(" · ")), ...(info.error?.message ? [make("small", { class: "why" }, info.error.message)] : [])),
-    button("Open", () => page.opening.openRun(info.id), !SHOWABLE.has(info.status)),
-    button("As a ghost", () => page.opening.asGhost(info), !SHOWABLE.has(info.status)));
+    opener(parts, "Open", `Open ${name}`, () => opening.openRun(info.id), going),
+    opener(parts, "As a ghost", `As a ghost ${name}`, () => opening.asGhost(info), going));
 }
 
-/**
- * @param {import("./main.js").Page} page @param {BatchInfo} info @param {HTMLDialogElement} dialog
- * @param {HTMLElement} body where its table goes @param {HTMLElement} note
- */
-function batchRow(page, info, dialog, body, note) {
+/** @param {Parts} parts @param {BatchInfo} info */
+function batchRow(parts, info) {
   const name = info.name || "unnamed scene";
-  const counts = Object.entries(info.counts).map(([state, count]) => `${count} ${WORDS[/** @type {keyof typeof WORDS} */ (state)] ?? state}`).join(", ");
+  const counts = Object.entries(info.counts).map(([state, count]) => `${count} ${wordOf(state)}`).join(", ");
   return make("li", { "data-status": info.status },
     make("span", {}, make("b", {}, name), make("small", {}, [`${format.count(info.runs, "run")}: ${counts}`, tookOf(info), whenOf(info)].filter(Boolean).join(" · "))),
-    make("button", { type: "button", "aria-label": `Open the batch ${name}`, onclick: async () => {
-      try {
-        const results = await api.getBatchResults(info.id);
-        const open = async (/** @type {string} */ id) => {
-          await page.opening.openRun(id);
-          dialog.close();
-        };
-        note.textContent = `${name}: ${format.count(info.runs, "run")}, ${counts}.`;
-        body.replaceChildren(new BatchView(results, (id) => open(id).catch((error) => tell(error, note))).element);
-      } catch (error) {
-        tell(error, note);
-      }
-    } }, "Table"), sharing(info.id, name, note));
+    make("button", { type: "button", "aria-label": `Open the batch ${name}`, onclick: () => showTable(parts, info.id, name) }, "Table"), sharing(info.id, name, parts.note));
 }
 
 /** A link to the table and the runs behind it. @param {string} id @param {string} name of the batch @param {HTMLElement} note */
@@ -158,8 +199,7 @@ function sharing(id, name, note) {
 
 /** @param {SimulationInfo} info */
 function stateOf(info) {
-  const word = WORDS[/** @type {keyof typeof WORDS} */ (info.status)] ?? info.status;
-  return info.status === "running" ? `${word}, ${Math.round(100 * info.progress)} %` : word;
+  return info.status === "running" ? `running, ${Math.round(100 * info.progress)} %` : wordOf(info.status);
 }
 
 /** @param {{started_at: string | null, finished_at: string | null}} info */

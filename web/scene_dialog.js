@@ -5,11 +5,11 @@
  *
  * @import {Fault, Scene} from "./types.js"
  */
-import { ProblemError, getSceneSchema, importModel, validateScene } from "./api.js";
+import { ProblemError, getSceneSchema, validateScene } from "./api.js";
 import { withBase } from "./base.js";
 import { make } from "./dom.js";
 import { count, seconds } from "./format.js";
-import { noteItem } from "./import_notes.js";
+import { noteItem, unreadItems } from "./import_notes.js";
 import { jsonFault } from "./json_fault.js";
 import { locate } from "./locate.js";
 import { describeFault, showNote } from "./messages.js";
@@ -17,12 +17,12 @@ import { patchOf } from "./patch.js";
 import { previewOf } from "./preview.js";
 import { Progress } from "./progress.js";
 import { listOf } from "./scene_changes.js";
+import { areModel, readFiles } from "./scene_files.js";
 import { changesBetween, formatted, withoutDefaults } from "./scene_format.js";
 import { PIECES, withPiece } from "./scene_pieces.js";
 import { SceneText } from "./scene_text.js";
 import { lowest } from "./shapes.js";
 
-const MODEL = /\.(urdf|xml|mjcf|zip)$/i;
 const QUIET_MS = 700; // without a key before a text is checked by itself
 
 /** @param {import("./main.js").Page} page @param {(scene: unknown) => Promise<boolean>} onRun */
@@ -40,6 +40,7 @@ export class SceneDialog {
     const tick = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (make("input", { type: "checkbox", id }));
     const file = /** @type {HTMLInputElement} */ (make("input", { type: "file", id: "scene-file", multiple: true, accept: ".json,application/json,.urdf,.xml,.mjcf,.zip,.stl,.obj,.dae,.ply,.glb,.off,.msh,.png" }));
     file.addEventListener("change", () => this.read([...file.files ?? []]));
+    file.addEventListener("click", () => { file.value = ""; }); // the same file, once it was changed, is another choice
     this.free = tick("import-free");
     this.ground = tick("import-ground");
     this.faults = make("ul", { id: "scene-faults", class: "faults", "aria-live": "polite" });
@@ -210,17 +211,18 @@ export class SceneDialog {
   async read(files) {
     if (!files.length) return;
     this.chosen = files;
-    const imports = files.length > 1 || MODEL.test(files[0].name);
-    this.faults.replaceChildren(...(imports ? [make("li", {}, "Importing…")] : []));
-    this.runButton.disabled = imports;
+    this.runButton.disabled = true;
+    this.faults.replaceChildren(...(areModel(files) ? [make("li", {}, "Importing…")] : []));
     try {
-      const imported = imports ? await importModel(files, { root: this.free.checked ? "free" : "fixed", ground: this.ground.checked }) : null;
-      const text = imported ? formatted(imported.scene) : await files[0].text();
+      const { text, notes } = await readFiles(files, { root: this.free.checked ? "free" : "fixed", ground: this.ground.checked });
       if (this.chosen !== files) return;
       this.text.value = text;
-      if (imported) this.faults.replaceChildren(...imported.report.notes.map(noteItem));
+      this.faults.replaceChildren(...notes.map(noteItem));
+      const fault = jsonFault(text);
+      if (fault) this.showJsonFault(fault);
     } catch (error) {
-      if (this.chosen === files) this.showProblem(error);
+      if (!(error instanceof ProblemError)) throw error;
+      if (this.chosen === files) this.faults.replaceChildren(...unreadItems(error.problem));
     } finally {
       if (this.chosen === files) this.runButton.disabled = false;
     }

@@ -2,7 +2,7 @@
  * Handing work on: a link to this moment, a picture, a video, a page that plays the run, an animation, numbers, the scene,
  * the run as a call.
  */
-import { createShare, createSimulation, getGltf } from "./api.js";
+import { createShare, createSimulation, getGltf, problemOf } from "./api.js";
 import { copied, download, make, openDialog } from "./dom.js";
 import { count, seconds, single } from "./format.js";
 import { momentLink } from "./moment.js";
@@ -33,7 +33,7 @@ export function openShare(page) {
   };
   const working = async (/** @type {string} */ text, /** @type {() => Promise<string>} */ run) => {
     say(text);
-    say(await run().catch((error) => (error instanceof Error ? error.message : String(error))));
+    say(await run().catch((error) => problemOf(error)?.detail ?? (error instanceof Error ? error.message : String(error))));
   };
   const preview = /** @type {HTMLTextAreaElement} */ (make("textarea", { readonly: true, rows: 5, hidden: true, "aria-label": "What was copied" }));
   const link = momentLink(page);
@@ -55,11 +55,10 @@ export function openShare(page) {
       download(`${name}.glb`, new Blob([await getGltf(await recordedId(page))], { type: "model/gltf-binary" }));
       return "Saved.";
     })],
-    ["Numbers", page.selection ? "of the selection over the whole run, as CSV" : "of all bodies over the whole run, as CSV", async () => {
-      say("Fetching the history…");
+    ["Numbers", page.selection ? "of the selection over the whole run, as CSV" : "of all bodies over the whole run, as CSV", () => working("Fetching the history…", async () => {
       download(`${name}.csv`, new Blob([await selectionCsv(page)], { type: "text/csv" }));
-      say("Saved.");
-    }],
+      return "Saved.";
+    })],
     ["Scene", "as JSON", () => download(`${name}.json`, new Blob([JSON.stringify(session.scene, null, 1)], { type: "application/json" }))],
     ["curl", "the run as a call from a shell", () => copy(asCurl(page.example, session.scene), "the run as a call with curl")],
     ["Python", "the run as a script", () => copy(asPython(page.example, session.scene), "the run as a Python script")],

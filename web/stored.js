@@ -39,7 +39,7 @@ export async function openStored(info) {
 /** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
 export class StoredRun extends Emitter {
   /**
-   * @param {Pick<import("./types.js").SimulationInfo, "id" | "error"> & {status: string}} info @param {Scene} scene @param {Moments} recording
+   * @param {Pick<import("./types.js").SimulationInfo, "id" | "error"> & {status: string, step?: number}} info @param {Scene} scene @param {Moments} recording
    * @param {import("./types.js").RunSummary | null} summary @param {number} stride every how-many-th recorded frame was fetched
    */
   constructor(info, scene, recording, summary, stride) {
@@ -73,7 +73,7 @@ export class StoredRun extends Emitter {
     this.running = false;
     this.ended = true;
     /** @type {Failure | null} */
-    this.failure = info.error && { ...info.error, time: this.edge.time, body: info.error.body ?? /body '([^']+)'/.exec(info.error.message ?? "")?.[1] };
+    this.failure = info.error && { ...info.error, time: this.edge.time + Math.max(0, (info.step ?? 0) - this.edge.step) * this.dt, body: info.error.body ?? /body '([^']+)'/.exec(info.error.message ?? "")?.[1] };
     this.stream = { clientId: "", bytes: 0, notify() {}, acknowledge() {} };
     this.show(0);
   }

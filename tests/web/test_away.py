@@ -45,6 +45,20 @@ def test_an_outage_is_one_message_that_goes_with_it(tab: Any, tmp_path: Path) ->
     assert broken == []
 
 
+def test_what_cannot_be_handed_on_meanwhile_is_told_where_it_was_asked_for(
+    tab: Any, tmp_path: Path
+) -> None:
+    with serving(tmp_path) as address:
+        tab.goto(f"{address}/#scene=incline")
+        Shown(tab, address).wait("cardan.shown().time > 0")
+        tab.get_by_role("button", name="Share", exact=True).click()
+        dialog = tab.get_by_role("dialog", name="Share")
+        playwright_api.expect(dialog).to_be_visible()
+    for way in ("Numbers", "Web page", "View-only link"):
+        dialog.get_by_role("button", name=way).click()
+        playwright_api.expect(dialog.locator("p").first).to_contain_text("Is the service still")
+
+
 def test_what_found_no_place_can_be_tried_again(tab: Any, tmp_path: Path) -> None:
     """Nothing is there to play with, and the page does not pretend so."""
     with serving(tmp_path, max_sessions="1") as address:

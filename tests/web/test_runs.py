@@ -78,6 +78,19 @@ def test_a_run_that_failed_before_anybody_looked_says_why(page: Any, shown: Show
     shown.wait("cardan.shown().state === 'paused'")
 
 
+def test_a_stored_run_says_when_it_failed(page: Any, shown: Shown) -> None:
+    """Which may be after the last moment that was recorded."""
+    force = {"type": "wrench", "body": "near", "force": [1e40, 0, 0]}
+    wanted = {"scene": {**SHORT, "forces": [force]}}
+    url = f"{shown.server}/v1/simulations"
+    made = httpx.post(url, json=wanted, headers={"Prefer": "wait=30"}, timeout=60).json()
+    assert (made["status"], made["step"]) == ("failed", 1)
+    page.goto(f"{shown.server}/#run={made['id']}")
+    message = page.locator("#messages .message b")
+    playwright_api.expect(message).to_have_text("The simulation failed at 0.002 s")
+    httpx.delete(f"{url}/{made['id']}", timeout=60).raise_for_status()
+
+
 @pytest.mark.parametrize(
     ("record", "words"),
     [

@@ -122,6 +122,44 @@ def test_what_happened_while_somebody_looked_back_is_there_at_the_live_edge(
     assert shown.now()["state"] == "running"
 
 
+@pytest.mark.parametrize("sent", [False, True])
+def test_a_slider_that_was_moved_is_not_moved_back(page: Any, shown: Shown, sent: bool) -> None:
+    """By an answer about targets that was asked for before, however late it comes."""
+    session = opened(page, shown)
+    shown.post("set_motor", joint="far axle", target=1.5)
+    held: list[Any] = []
+    page.route(f"**/{session}/state", lambda route: held.append((route, route.fetch())))
+    page.reload()
+    near, far = slider(page, "near"), slider(page, "far")
+    shown.wait("sockets.at(-1)?.readyState === 1")
+    playwright_api.expect(near).to_be_visible()
+    while not held:
+        page.wait_for_timeout(20)
+    near.focus()
+    page.keyboard.press("End")
+    set_motor = "said.find((text) => text.includes('set_motor'))"
+    if sent:
+        shown.wait(set_motor)
+    route, answer = held[0]
+    route.fulfill(response=answer)
+    playwright_api.expect(far).to_have_value("1.5")
+    playwright_api.expect(near).to_have_value("2")
+    shown.wait(set_motor)
+    assert '"target":2' in page.evaluate(set_motor)
+
+
+def test_targets_that_did_not_come_are_asked_for_again(tab: Any, server: str) -> None:
+    """The browser tells the console of what did not come."""
+    tab.set_viewport_size(SMALL)
+    shown = Shown(tab, server)
+    session = opened(tab, shown)
+    shown.post("set_motor", joint="near axle", target=1.5)
+    tab.route(f"**/{session}/state", lambda route: route.abort(), times=1)
+    tab.reload()
+    playwright_api.expect(slider(tab, "near")).to_have_value("1.5")
+    shown.close()
+
+
 def test_a_target_that_is_refused_is_not_shown(page: Any, shown: Shown) -> None:
     session = opened(page, shown)
     assert page.evaluate(TEACHER, session) == "result"
