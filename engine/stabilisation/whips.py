@@ -11,7 +11,9 @@ A body that turns about an axis that stays is left alone: rotation about it is e
 
 from __future__ import annotations
 
+from cardan.engine.accounting.body_records import VARIED, first_of
 from cardan.engine.accounting.energy import kinetic_energy_of
+from cardan.engine.accounting.variation import note_rate
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import is_open
 from cardan.engine.spatial.vec3 import cross, dot, load3, scale
@@ -39,7 +41,7 @@ def slow_whips(world: World) -> None:
     """Slow held bodies down to a turn of MOST_TURN a step, in maximal coordinates.
 
     Reads   motion.velocity_old; velocities after the kick
-    Writes  state.w_WB_W, ledger
+    Writes  state.w_WB_W, ledger; extremes: how far they would have turned
     Source  decision 1010
     Check   tests/laws/test_careless.py
     """
@@ -54,6 +56,7 @@ def slow_whips(world: World) -> None:
         stays = dot(tilted, tilted) <= TILT * TILT * dot(before, before) * dot(w, w)
         if stays or world.model.bodies.node[i] >= 0 or not is_held(world, i):
             continue
+        note_rate(state, i, first_of(world) + VARIED * i, w)
         energy = kinetic_energy_of(world.model.bodies, state, i)
         slowed = scale(MOST_TURN / square**0.5, w)
         for k in range(3):

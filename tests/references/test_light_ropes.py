@@ -78,18 +78,23 @@ def test_in_maximal_coordinates_they_hold_at_a_usual_step() -> None:
     assert sim.summary()["joints"]["max_position_error"] < 1e-9
 
 
-def test_the_verdict_says_where_they_fly_apart() -> None:
-    sim = Simulation(load_scene(rope(1000.0, 1e-3, "reduced")))
-    sim.advance(4000)
-    place = sim.poses()[-1]
-    wrong = math.dist((place[0], place[2]), place_of_load(min(sim.time, 4.0)))
-    summary = sim.summary()
-    assert not wrong < 1e-2 or summary["joints"]["max_position_error"] > 1e-4
-    assert summary["verdict"]["status"] in ("suspect", "wrong")
-    named = [one["change"] for one in summary["verdict"]["findings"]]
-    steps = [float(step) for text in named for step in re.findall(r"at most (\S+) s", text)]
-    assert steps
-    assert min(steps) < 1e-4
+def test_the_verdict_leads_to_a_step_that_follows_them() -> None:
+    """Its first advice is of a motion that is nowhere near; who follows it thrice is right."""
+    dt, tries = 1e-3, 0
+    while True:
+        sim = Simulation(load_scene(rope(1000.0, dt, "reduced")))
+        sim.advance(round(1.0 / dt))
+        place = sim.poses()[-1]
+        wrong = math.dist((place[0], place[2]), place_of_load(sim.time))
+        verdict = sim.summary()["verdict"]
+        if wrong < 1e-3:
+            break
+        assert verdict["status"] == "wrong"
+        named = [one["change"] for one in verdict["findings"]]
+        dt = min(float(step) for text in named for step in re.findall(r"at most (\S+) s", text))
+        tries += 1
+    assert 1 <= tries <= 3
+    assert verdict["status"] == "trusted"
 
 
 @pytest.mark.parametrize(("factor", "holds"), [(0.95, True), (1.05, False)])

@@ -215,16 +215,26 @@ def test_a_group_that_was_stopped_says_nothing_about_the_next():
     assert touching.run(items(W), False, lambda _step: False) == []
 
 
+def on_a_rail(steps, force):
+    """A force pushes a body along a rail."""
+    body = {"name": "cart", "mass": 1.0, "inertia": [0.1] * 3}
+    motor = {"type": "force", "target": force}
+    rail = {"name": "rail", "type": "slider", "parent": "world", "child": "cart", "axis": [1, 0, 0]}
+    simulation = {"dt": 1e-3, "duration": steps * 1e-3, "formulation": "reduced"}
+    joints = [rail | {"anchor": [0, 0, 0], "motor": motor}]
+    return json.dumps({"simulation": simulation, "bodies": [body], "joints": joints})
+
+
 def test_a_run_that_fails_in_its_last_step_has_failed(computed, tmp_path):
-    """A servo throws every second one out of all bounds in the step that is the last one."""
+    """A force throws every second one out of all bounds in the step that is the last one."""
+    quiet = {"times": [0, 1], "values": [0, 0]}
     runs = []
     for k in range(4):
         thrown = {"times": [0, 0.6, 0.601], "values": [0.3, 0.3, 1e50 if k % 2 else 0.3]}
-        runs.append(m.RunItem({"/joints/1/motor/target": thrown}, str(tmp_path / f"{k}")))
-    document = pendulum(2000, motor=SERVO | {"target": {"times": [0, 1], "values": [0, 0]}})
-    (failed,) = Desk().work(m.RunOrder(document, [runs[1]], of_batch=True))
+        runs.append(m.RunItem({"/joints/0/motor/target": thrown}, str(tmp_path / f"{k}")))
+    (failed,) = Desk().work(m.RunOrder(on_a_rail(2000, quiet), [runs[1]], of_batch=True))
     assert failed.event == "failed"
-    last = pendulum(failed.step, motor=SERVO | {"target": {"times": [0, 1], "values": [0, 0]}})
+    last = on_a_rail(failed.step, quiet)
     (alone,) = Desk().work(m.RunOrder(last, [runs[1]], of_batch=True))
     assert (alone.event, alone.step) == ("failed", failed.step)
     computed.clear()
