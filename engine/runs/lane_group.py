@@ -18,9 +18,8 @@ from cardan.engine.accounting.body_records import (
     EARLY_TIME,
     PASSED_TIME,
     STRUCK_STEP,
-    VARIED,
 )
-from cardan.engine.accounting.crossings import GATE_EARLY, GATE_STRUCK, LIMITS
+from cardan.engine.accounting.crossings import GATE_EARLY, GATE_STRUCK
 from cardan.engine.compiler.lanes import W
 from cardan.engine.lanes.arrays import read_lane, write_lane, write_state
 from cardan.engine.lanes.step import run
@@ -28,6 +27,7 @@ from cardan.engine.lanes.transfer import read_motion
 from cardan.engine.outputs.sampler import no_sampler
 from cardan.engine.runs.recording import Recording
 from cardan.engine.simulation import Simulation
+from cardan.engine.verdict.estimates import variations
 from cardan.engine.world.lanes import LaneWorld
 
 # steps of a world alone between two calls of `should_stop`
@@ -46,9 +46,7 @@ def may_enter(simulation: Simulation) -> bool:
         return False
     if state.extremes[GATE_STRUCK] == 1.0 or state.extremes[GATE_EARLY] == 1.0:
         return False
-    n = len(model.bodies.kind)
-    first = LIMITS + len(model.joints.kind) + n
-    bodies = state.extremes[first : first + VARIED * n].reshape(n, VARIED)
+    bodies = variations(model, state)
     is_struck = bodies[:, STRUCK_STEP] >= simulation.step_count
     return not (is_struck.any() or bodies[:, BOOKED].any())
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.accounting.body_records import MOST_AIM, VARIED
-from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.body_records import MOST_AIM
 from cardan.engine.compiler.lanes import HAS_LANES
 from cardan.engine.runs import lane_group
 from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.side_by_side import STRETCH, SideBySide
 from cardan.engine.runs.whole import advance_to_end, recorded
+from cardan.engine.verdict.estimates import variations
 from cardan.schemas import apply_overrides, load_scene
 from cardan.schemas.record import CHANNELS
 from tests.engine.lanes.test_lanes import Document, body, joint
@@ -99,14 +99,12 @@ def test_errors_of_impacts_are_carried_in_lanes() -> None:
     """A rebound leaves an error that grows on the way, which the verdict needs."""
     (simulation, *others) = worlds(hammer(0.8))
     steps = SideBySide().advance([simulation, *others])
-    model = simulation.model
-    first = LIMITS + len(model.joints.kind) + len(model.bodies.kind)
     before_the_hit = Simulation(simulation.scene)
     while before_the_hit.find_contacts() == 0:
         before_the_hit.advance(1)
     # lanes went on after it
     assert steps[0] > before_the_hit.step_count
-    assert simulation.state.extremes[first + VARIED + MOST_AIM] > 0.0
+    assert variations(simulation.model, simulation.state)[1, MOST_AIM] > 0.0
 
 
 def test_a_world_that_is_alone_for_long_goes_on_where_it_left(monkeypatch: Any) -> None:
