@@ -1,4 +1,4 @@
-"""Steps that are far too long: results are wrong and say so, but nothing flies apart."""
+"""Steps that are far too long: results are wrong and say so, but chains do not fly apart."""
 
 from typing import Any
 
