@@ -1,4 +1,4 @@
-"""Drives of trees as arrays, and scenes in which nothing else acts (not compiled)."""
+"""Drives of trees that need no rows, and scenes in which nothing else acts (not compiled)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from cardan.engine.world.drives import N_PARTS, Drives, DriveWork
 from cardan.engine.world.model import (
     DYNAMIC,
+    HINGE,
     HINGE2,
     KINEMATIC,
     MOTOR_FORCE,
     MOTOR_NONE,
     MOTOR_POSITION,
+    SCREW,
     SLIDER,
     Bodies,
     Joints,
@@ -42,6 +44,9 @@ def no_drives(tree: Tree) -> Drives:
     return Drives(
         alone=np.zeros(1, np.int64),
         count=np.zeros(1, np.int64),
+        hidden=np.zeros(len(tree.inner), np.int64),
+        silent=tree.silent.copy(),
+        stopped=tree.stopped.copy(),
         driven=whole(0),
         limited=whole(0),
         coordinate=whole(-1),
@@ -53,17 +58,25 @@ def no_drives(tree: Tree) -> Drives:
 
 
 def drives_of(bodies: Bodies, joints: Joints, tree: Tree, n_others: int) -> Drives:
-    """The drives of trees; none where other things act, which need rows.
+    """The drives of trees; none in scenes with loops and where force elements act.
 
     n_others: force elements and prescribed motions
     """
     made = no_drives(tree)
-    if n_others > 0 or not (are_trees(bodies, tree) and are_plain(joints, tree)):
+    if n_others > 0 or (bodies.kind == KINEMATIC).any() or not (tree.inner == 1).all():
         return made
-    made.alone[0] = 1
+    hidden, rubs = hidden_joints(joints, tree), joints.friction != 0.0
+    made.alone[0] = are_trees(bodies, tree) and are_plain(joints, tree, hidden)
+    made.hidden[:] = hidden
+    made.silent[hidden & ~rubs & ~(joints.limit_on != 0).any(axis=1)] = 1
     for k, i, j, axis in own_rates(tree):
         made.joint[k], made.axis[k], made.coordinate[k] = j, axis, tree.q_start[i]
         made.limited[k] = joints.limit_on[j, axis]
+        if not hidden[j]:
+            continue
+        apart = joints.limit_lower[j, axis] < joints.limit_upper[j, axis]
+        if joints.kind[j] in (HINGE, SLIDER, SCREW) and made.limited[k] and apart and not rubs[j]:
+            made.stopped[j] = i
         made.part[k] = 0 if tree.kind[i] == NODE_SLIDER else 1
         if joints.spring_on[j] == 1 and joints.kind[j] != HINGE2 and axis == 0:
             made.spring[k] = 0 if joints.kind[j] == SLIDER else made.part[k]
@@ -74,32 +87,38 @@ def drives_of(bodies: Bodies, joints: Joints, tree: Tree, n_others: int) -> Driv
 
 
 def are_trees(bodies: Bodies, tree: Tree) -> bool:
-    """Whether trees are all that moves, and no joint is outside of them."""
+    """Whether trees are all that moves."""
     moving = np.flatnonzero(bodies.kind == DYNAMIC)
-    return bool(
-        len(moving) > 0
-        and (tree.node[moving] >= 0).all()
-        and (bodies.kind != KINEMATIC).all()
-        and (tree.inner == 1).all()
-    )
+    return bool(len(moving) > 0 and (tree.node[moving] >= 0).all())
 
 
-def are_plain(joints: Joints, tree: Tree) -> bool:
-    """Whether all that joints have are stops, dampers, springs, and motors with a force or with
-    stiffness, each on a coordinate of its own."""
+def hidden_joints(joints: Joints, tree: Tree) -> NDArray[np.bool_]:
+    """(j,) joints of which all dampers, springs, and motors, with a force or with stiffness, act
+    each on a coordinate of its own."""
+    own = own_axes(joints, tree)
+    motors, soft = joints.motor_kind != MOTOR_NONE, (joints.motor_stiffness != 0.0).any(axis=2)
+    allowed = (joints.motor_kind == MOTOR_FORCE) | ((joints.motor_kind == MOTOR_POSITION) & soft)
+    passive = (joints.damping > 0.0) | (joints.spring_on == 1)
+    found: NDArray[np.bool_] = ~(motors & ~(allowed & own)).any(axis=1)
+    return found & ~(passive & (own.sum(axis=1) != rates_of_joints(tree)))
+
+
+def own_axes(joints: Joints, tree: Tree) -> NDArray[np.bool_]:
+    """(j, 3) which coordinates have a generalised velocity of their own."""
     own = np.zeros(joints.motor_kind.shape, bool)
     for _, _, j, axis in own_rates(tree):
         own[j, axis] = True
-    motors, limited = joints.motor_kind != MOTOR_NONE, joints.limit_on != 0
-    soft = (joints.motor_stiffness != 0.0).any(axis=2)
-    allowed = (joints.motor_kind == MOTOR_FORCE) | ((joints.motor_kind == MOTOR_POSITION) & soft)
+    return own
+
+
+def are_plain(joints: Joints, tree: Tree, hidden: NDArray[np.bool_]) -> bool:
+    """Whether all that joints have are hidden drives, and stops of coordinates of their own."""
+    limited = joints.limit_on != 0
     locked = limited & (joints.limit_lower == joints.limit_upper)
-    passive = (joints.damping > 0.0) | (joints.spring_on == 1)
     return bool(
-        (allowed | ~motors).all()
-        and not ((motors | limited) & ~own).any()
+        hidden.all()
+        and not (limited & ~own_axes(joints, tree)).any()
         and not locked.any()
-        and not (passive & (own.sum(axis=1) != rates_of_joints(tree))).any()
         and (joints.friction == 0.0).all()
     )
 
@@ -114,13 +133,14 @@ def rates_of_joints(tree: Tree) -> NDArray[np.int64]:
 
 
 def drive_work(work: TreeWork, zeros: Callable[[tuple[int, ...]], Any]) -> DriveWork:
-    """Scratch of a kick by drives alone; what the factor does not change is that of `work`."""
+    """Scratch of a kick with drives; what the factor does not change is that of `work`."""
     v = len(work.D)
     apart = {name: zeros(getattr(work, name).shape) for name in ("IA", "U", "D", "u", "qdd")}
     return DriveWork(
-        alone=np.zeros(1, np.int64),
-        shown=np.zeros(3, np.int64),
+        without_rows=np.zeros(1, np.int64),
+        shown=np.zeros(1, np.int64),
         tree=work._replace(**apart),
+        free=zeros(work.V.shape),
         rotors=zeros((v,)),
         gain=zeros((v, N_PARTS)),
         push=zeros((v, N_PARTS)),

@@ -1,17 +1,20 @@
-"""A kick of trees by drives alone: motors, dampers and springs of joints, without rows.
+"""Drives of trees without rows: motors, dampers and springs of joints in a kick.
 
 A drive without a bound that is reached gives the impulse
 
     lam = -(gain qd+ + push),   qd+ after the kick
 
 which is what its row asks for (motors.py, springs.py): 1/cfm = gain. Each acts on one generalised
-velocity, so that rows need no matrix: gain is a rotor inertia more,
+velocity, so that it needs no row: gain is a rotor inertia more,
 
-    (H + diag(gain)) dqd = -(gain qd_free + push),   qd+ = qd_free + dqd
+    (H + diag(gain)) dqd = -(gain qd_free + push) + J^T lam of other rows,   qd+ = qd_free + dqd
+
+Other rows, of contacts and stops, are then those of trees with this inertia, on which forces and
+drives have acted (step/driven.py).
 
 These kernels are those of worlds side by side, too: both have the same bits.
 
-Check   tests/engine/constraints/test_drives_alone.py
+Check   tests/engine/constraints/test_drives_without_rows.py
 """
 
 from __future__ import annotations
@@ -27,13 +30,11 @@ from cardan.engine.trees.body_sync import clear_forces
 from cardan.engine.world.drives import DAMPER, MOTOR, SPRING, DriveWork
 from cardan.engine.world.lanes import LaneWorld
 from cardan.engine.world.model import MOTOR_FORCE, MOTOR_NONE, MOTOR_POSITION
-from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.rows import SLOT_DAMPING, SLOT_MOTOR, SLOT_SPRING
 from cardan.engine.world.state import LEDGER_DAMPING, LEDGER_WORK_IN
 from cardan.engine.world.world import World
 
 Worlds = World | LaneWorld  # numbers are then those of each world
-AUTO = int(SolverMethod.AUTO)
 
 
 @kernel
@@ -203,38 +204,19 @@ def is_undisturbed(world: World) -> bool:
 
 
 @kernel
-def is_within_bounds(world: World, h: float) -> bool:
-    """Whether no motor to a position needs its largest force, or more."""
+def are_within_bounds(world: World) -> bool:
+    """Whether no motor to a position needs its largest force, or more.
+
+    Reads   drives.after
+    """
     drives, joints, state = world.model.drives, world.model.joints, world.state
     for k in range(drives.driven.shape[0]):
         j, axis = drives.joint[k], drives.axis[k]
         if drives.driven[k] == 0 or joints.motor_kind[j, axis] != MOTOR_POSITION:
             continue
-        bound = h * largest_force(state, world.model, j, axis)
+        bound = world.clock.h[0] * largest_force(state, world.model, j, axis)
         if not abs(impulse_of(world.work.drives, k, MOTOR)) < bound:
             return False
-    return True
-
-
-@kernel
-def act_alone(world: World) -> bool:
-    """Whether drives alone act on the trees of a scene in this step, and none reaches a bound.
-
-    A solver that the scene names gets its rows.
-
-    Reads   as `solve_drives`; work.contacts
-    Writes  work.drives: then the rates after the kick
-    """
-    work, h = world.work.drives, world.clock.h[0]
-    work.alone[0] = 0
-    if world.model.drives.count[0] == 0 or world.options.solver.method != AUTO:
-        return False
-    if not is_undisturbed(world):
-        return False
-    solve_drives(world, h, world.state.time[0] + 0.5 * h)
-    if not is_within_bounds(world, h):
-        return False
-    work.alone[0] = 1
     return True
 
 
@@ -258,30 +240,3 @@ def store_drives(world: Worlds) -> None:
         )
         if drives.spring[k] >= 0:
             stored[j, SLOT_SPRING] = impulse_of(work, k, SPRING)
-
-
-@kernel
-def hide_rows(world: World) -> None:
-    """No row is there for the rest of the step: drives have been solved and booked without.
-
-    Writes  drives.shown, counts of rows and problem
-    """
-    work = world.work
-    for k in range(3):
-        work.drives.shown[k] = work.rows.count[k]
-        work.rows.count[k], work.problem.count[k] = 0, 0
-
-
-@kernel
-def show_rows(world: World) -> None:
-    """The rows that `hide_rows` has hidden, with the impulses of drives, for reports.
-
-    Reads   state.joint_lam
-    Writes  counts of rows and problem; problem.lam, w
-    """
-    rows, problem, work = world.work.rows, world.work.problem, world.work.drives
-    for k in range(3):
-        rows.count[k], problem.count[k] = work.shown[k], work.shown[k]
-    for i in range(rows.count[0]):
-        problem.lam[i] = world.state.joint_lam[rows.joint[i], rows.slot[i]]
-        problem.w[i] = 0.0

@@ -22,7 +22,6 @@ from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicu
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import SolverMethod
-from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
@@ -41,10 +40,12 @@ MOST_CONTACTS = 200
 
 
 @kernel
-def is_jointed(rows: Rows, a: int, b: int) -> bool:
-    """Whether a joint has a row on one of two bodies."""
+def is_jointed(world: World, a: int, b: int) -> bool:
+    """Whether a joint that is in no tree has a row on one of two bodies."""
+    rows, inner = world.work.rows, world.model.tree.inner
     for row in range(rows.count[1]):
-        if rows.joint[row] >= 0 and (rows.body_a[row] in (a, b) or rows.body_b[row] in (a, b)):
+        on_one = rows.body_a[row] in (a, b) or rows.body_b[row] in (a, b)
+        if on_one and rows.joint[row] >= 0 and inner[rows.joint[row]] == 0:
             return True
     return False
 
@@ -199,10 +200,10 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool) -> None:
     """Write the biases of contact c for the curved path of its point.
 
     A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
-    is left to stabilisation, whose error is the gap in the next middle. Bodies on joints are put in
-    place after the step, so their depth is left to stabilisation altogether. Sweeping solvers take
-    all of it back: they do not solve exactly enough for it. A contact that is being struck keeps
-    the bias of an impact, and the loss is booked as one.
+    is left to stabilisation, whose error is the gap in the next middle. Bodies on joints in no tree
+    are put in place after the step, so their depth is left to stabilisation altogether. Sweeping
+    solvers take all of it back: they do not solve exactly enough for it. A contact that is being
+    struck keeps the bias of an impact, and the loss is booked as one.
 
     Writes  rows.bias, error, sweep_bias_delta, smooth
     """
@@ -246,7 +247,7 @@ def follow_curvature(world: World) -> None:
             if not guessed:
                 guess_velocities(world)
                 guessed = True
-            jointed = is_jointed(world.work.rows, contacts.body_a[first], contacts.body_b[first])
+            jointed = is_jointed(world, contacts.body_a[first], contacts.body_b[first])
             sticking = sticks(world, first, last)
             for c in range(first, last):
                 follow_contact(world, c, jointed, sticking)

@@ -10,9 +10,10 @@ from cardan.engine.constraints.grab import write_grab
 from cardan.engine.constraints.joint_couplings import write_couplings
 from cardan.engine.constraints.joints.coordinates import keep_coordinate, n_coordinates
 from cardan.engine.constraints.joints.equations import write_equations
-from cardan.engine.constraints.joints.frames import has_rows, joint_frame
+from cardan.engine.constraints.joints.frames import JointFrame, has_rows, joint_frame
 from cardan.engine.constraints.limits import reach_of, write_ball_limits, write_limits
 from cardan.engine.constraints.motors import (
+    Axis,
     is_free,
     write_damper,
     write_joint_friction,
@@ -21,9 +22,8 @@ from cardan.engine.constraints.motors import (
 )
 from cardan.engine.spatial.vec3 import store3
 from cardan.engine.trees.loop_prediction import exchange_velocities
-from cardan.engine.world.model import BALL, COUPLING, Model
+from cardan.engine.world.model import BALL, COUPLING
 from cardan.engine.world.rows import Rows
-from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
 
@@ -60,6 +60,20 @@ def write_loop_equations(world: World, j: int) -> None:
 
 
 @kernel
+def are_hidden(world: World) -> bool:
+    """Whether hidden drives have no rows in this step."""
+    return bool(world.work.drives.without_rows[0] == 1)
+
+
+@kernel
+def write_drives(world: World, which: Axis, frame: JointFrame) -> None:
+    """Motor and damper of one coordinate."""
+    write_motor(world, which, frame)
+    if world.model.joints.damping[which[0]] > 0.0 and is_free(world.model.joints, which[0]):
+        write_damper(world, which, frame)
+
+
+@kernel
 def write_joint(world: World, j: int) -> None:
     """The rows of one joint: equations; limits, motor, damper of each axis; friction and spring.
 
@@ -69,7 +83,7 @@ def write_joint(world: World, j: int) -> None:
     """
     model, state, rows = world.model, world.state, world.work.rows
     joints, node = model.joints, model.bodies.node
-    kind = joints.kind[j]
+    kind, hides = joints.kind[j], are_hidden(world) and model.drives.hidden[j] == 1
     frame = joint_frame(joints, state, j)
     store3(rows.joint_arm, j, frame.arm_b)
     if model.tree.inner[j] == 0:
@@ -85,24 +99,24 @@ def write_joint(world: World, j: int) -> None:
             if model.tree.inner[j] == 0:
                 keep_coordinate(joints, state, j, axis, frame)
             write_limits(world, (j, axis), frame)
-        write_motor(world, (j, axis), frame)
-        if joints.damping[j] > 0.0 and is_free(joints, j):
-            write_damper(world, (j, axis), frame)
+        if not hides:
+            write_drives(world, (j, axis), frame)
     write_joint_friction(world, j, frame)
-    write_joint_spring(world, j, frame)
+    if not hides:
+        write_joint_spring(world, j, frame)
 
 
 @kernel
-def has_nothing(model: Model, state: State, j: int, h: float) -> bool:
+def has_nothing(world: World, j: int) -> bool:
     """Whether a joint of a tree has no row in this step: no drives, and no stop within reach."""
-    tree = model.tree
-    if tree.silent[j] == 1:
+    tree, model, hides = world.model.tree, world.model, are_hidden(world)
+    if (model.drives.silent[j] if hides else tree.silent[j]) == 1:
         return True
-    node = tree.stopped[j]
+    node = model.drives.stopped[j] if hides else tree.stopped[j]
     if node < 0:
         return False
-    x, lower, upper = state.joint_q[j, 0], model.joints.limit_lower, model.joints.limit_upper
-    reach = reach_of(h, state.tree_qd[tree.v_start[node]])
+    x, lower, upper = world.state.joint_q[j, 0], model.joints.limit_lower, model.joints.limit_upper
+    reach = reach_of(world.clock.h[0], world.state.tree_qd[tree.v_start[node]])
     return bool(x - lower[j, 0] > reach and upper[j, 0] - x > reach)
 
 
@@ -129,7 +143,7 @@ def write_rows(world: World) -> None:
     for j in range(joints.kind.shape[0]):
         if joints.kind[j] == COUPLING:
             continue
-        if not has_nothing(model, state, j, h) and has_rows(joints, kind, state, j):
+        if not has_nothing(world, j) and has_rows(joints, kind, state, j):
             write_joint(world, j)
     write_elements(rows, state, model.forces, kind, h, bias_acceleration)
     write_drags(rows, state, model.bodies, model.forces, h)

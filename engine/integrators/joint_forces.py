@@ -62,4 +62,4 @@ def write_smooth_forces_of_joints(handle: World, time: float, powers: NDArray) -
         for k in range(6):
             motion.bias_acceleration[body, k] = motion.velocity_free[body, k]
     world.clock.h[0], world.clock.share[0] = world.options.time_step, 1.0
-    write_reactions(world)
+    write_reactions(world, 0)

@@ -147,7 +147,7 @@ def stop_crossing(world: World, time: float) -> bool:
     Check   tests/engine/collision/test_continuous.py
     """
     # from here on they are the contacts of the step, and its rows; sleeping bodies wake
-    world.work.drives.alone[0] = 0
+    world.work.drives.without_rows[0], world.work.drives.shown[0] = 0, 0
     if not find_contacts(world):
         return False
     solve_impact_without_duration(world, time)

@@ -11,7 +11,6 @@ from cardan.engine.bodies.predict import predict_velocity
 from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.drives import book_drives, hide_rows, show_rows, store_drives
 from cardan.engine.constraints.geometric_stiffness import slow_links
 from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.write_rows import write_rows
@@ -29,22 +28,26 @@ from cardan.engine.problem.assemble import (
     has_trees,
     write_friction_law,
 )
-from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.solvers.islands import solve_problem
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.substeps.solver import solve_small_steps
 from cardan.engine.stabilisation.loop_energy import record_loop_work
 from cardan.engine.stabilisation.tangent import count_work, write_tangents
+from cardan.engine.step.driven import (
+    begin_with_drives,
+    end_with_drives,
+    record_drives,
+    write_rows_to_show,
+)
 from cardan.engine.step.prescribed import prescribe_velocities
 from cardan.engine.step.shared import assemble_contact_rows, write_contact_rows
 from cardan.engine.step.timing import read_clock, record_phase
-from cardan.engine.trees.body_sync import write_body_velocities, write_joint_coordinates
+from cardan.engine.trees.body_sync import write_joint_coordinates
 from cardan.engine.trees.impulses import (
     book_supports,
     predict_tree_velocities,
     write_bias_accelerations,
 )
-from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.trees.reactions import write_reactions
 from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
@@ -108,25 +111,17 @@ def solve_kick(world: World) -> None:
 
 
 @kernel
-def kick_by_drives(world: World) -> None:
-    """The velocities to which drives lead that act alone; rows are written for reports only.
+def kick_with_drives(world: World) -> bool:
+    """The kick where drives need no rows; False: one does, nothing has changed.
 
-    Reads   work.drives: rates after the kick
-    Writes  velocities of state; report; work.rows, problem, drives.shown
+    Writes  as `assemble_problem`, `solve_kick`, `end_with_drives`
     """
-    now, rates = read_clock(world.report), world.state.tree_qd
-    tree, work = world.model.tree, world.work.tree
-    world.work.rows.count[:] = 0
-    if work.asked[0] == 1:
-        assemble_problem(world)
-        now = read_clock(world.report)
-    hide_rows(world)
-    clear_report(world)
-    for k in range(rates.shape[0]):
-        rates[k] = world.work.drives.after[k]
-    write_velocities(tree, rates, work)
-    write_body_velocities(tree, work, world.state)
-    record_phase(world.report, PHASE_APPLY, now)
+    begin_with_drives(world)
+    assemble_problem(world)
+    if world.work.tree.asked[0] == 1:
+        write_rows_to_show(world)
+    solve_kick(world)
+    return end_with_drives(world)
 
 
 @kernel
@@ -135,15 +130,9 @@ def record_reactions(world: World) -> None:
 
     Writes  work.tree.reaction, least
     """
-    if world.work.tree.asked[0] == 0:
-        return
-    alone = world.work.drives.alone[0] == 1
-    if alone:
-        show_rows(world)
-    write_reactions(world)
-    write_least_reactions(world)
-    if alone:
-        hide_rows(world)
+    if world.work.tree.asked[0] == 1:
+        write_reactions(world, world.work.drives.shown[0])
+        write_least_reactions(world)
 
 
 @kernel
@@ -156,9 +145,8 @@ def record_kick(world: World) -> None:
     now, h = read_clock(world.report), world.clock.h[0]
     forget_impulses(world)
     store_warm_start(world)
-    if work.drives.alone[0] == 1:
-        store_drives(world)
-        book_drives(world, h)
+    if work.drives.without_rows[0] == 1:
+        record_drives(world)
     middle = state.time[0] + 0.5 * h
     settle_contacts(model.shapes, work.contacts, state, work.motion, middle, world.events)
     book_work(world)

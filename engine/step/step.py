@@ -23,7 +23,6 @@ from cardan.engine.accounting.variation import (
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel, unlocked_kernel
-from cardan.engine.constraints.drives import act_alone, show_rows
 from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.integrators.velocity_projection import project_velocities
@@ -44,6 +43,7 @@ from cardan.engine.step.continuous import (
     stop_first_crossing,
 )
 from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
+from cardan.engine.step.driven import need_no_rows, show_rows
 from cardan.engine.step.exact_impacts import (
     EXACT,
     apply_impact_law,
@@ -55,7 +55,7 @@ from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lac
 from cardan.engine.step.instant import has_jump, start_drives
 from cardan.engine.step.kick import (
     assemble_problem,
-    kick_by_drives,
+    kick_with_drives,
     predict_velocities,
     record_kick,
     solve_kick,
@@ -88,9 +88,7 @@ def kick(world: World) -> bool:
     if not find_contacts(world):
         return False
     predict_velocities(world)
-    if act_alone(world):
-        kick_by_drives(world)
-    else:
+    if not (need_no_rows(world) and kick_with_drives(world)):
         kick_by_rows(world)
     return True
 
@@ -200,7 +198,7 @@ def step(world: World) -> bool:
     Writes  state, report, events. Everything in work is garbage between steps.
     """
     state, work = world.state, world.work
-    work.drives.alone[0] = 0
+    work.drives.without_rows[0], work.drives.shown[0] = 0, 0
     is_free = state.time[0] + 0.5 * world.options.time_step >= world.clock.free_from[0]
     if is_free:
         drift_freely(world)
@@ -210,7 +208,7 @@ def step(world: World) -> bool:
             return False
         report_totals(world)
     end_step(world, is_free)
-    if work.drives.alone[0] == 1 and work.tree.asked[0] == 1:
+    if work.drives.shown[0] > 0:
         show_rows(world)
     return True
 
@@ -223,6 +221,7 @@ def look_ahead(world: World) -> None:
             step, with the velocities after the kick; report.status
     Check   tests/engine/test_ahead.py
     """
+    world.work.drives.without_rows[0] = 0
     if not begin_step(world):
         return
     drift_to_kick(world)

@@ -20,7 +20,10 @@ class Drives(NamedTuple):
 
     alone: NDArray  # (1,) int64          1: all that moves are trees, and no joint has another law or friction
     count: NDArray  # (1,) int64          how many generalised velocities are driven
-    driven: NDArray  # (v,) int64         1: it has a motor, damper or spring
+    hidden: NDArray  # (j,) int64         1: all its motors, dampers and springs are inertias of rotors: they need no rows
+    silent: NDArray  # (j,) int64         as Tree, but for hidden drives
+    stopped: NDArray  # (j,) int64        as Tree, but for hidden drives
+    driven: NDArray  # (v,) int64         1: it has a motor, damper or spring that is hidden
     limited: NDArray  # (v,) int64        1: it has stops
     coordinate: NDArray  # (v,) int64     where its coordinate is in State.tree_q; -1: it has none of its own
     joint: NDArray  # (v,) int64          its joint; -1: as above
@@ -33,11 +36,12 @@ class Drives(NamedTuple):
 
 @struct
 class DriveWork(NamedTuple):
-    """Scratch of a kick by drives alone: impulse = -(gain qd + push), qd after it."""
+    """Scratch of a kick with drives that have no rows: impulse = -(gain qd + push), qd after it."""
 
-    alone: NDArray  # (1,) int64          1: drives alone act in this step
-    shown: NDArray  # (3,) int64          counts of rows that are there for reports alone
+    without_rows: NDArray  # (1,) int64   1: hidden drives have none in this step
+    shown: NDArray  # (1,) int64          number of the rows of drives, the last ones, for reports alone
     tree: TreeWork  # of Workspace, but with a factor and responses of its own
+    free: NDArray  # (k, 6) rad/s, m/s    velocities of nodes after the kick of forces and drives, W
     rotors: NDArray  # (v,) kg or kg m^2  inertia of rotors and gain
     gain: NDArray  # (v, 3) kg or kg m^2  of motor, damper, spring
     push: NDArray  # (v, 3) N s or N m s
