@@ -47,6 +47,7 @@ def no_drives(tree: Tree) -> Drives:
         hidden=np.zeros(len(tree.inner), np.int64),
         silent=tree.silent.copy(),
         stopped=tree.stopped.copy(),
+        on_body=np.zeros(len(tree.node), np.int64),
         driven=whole(0),
         limited=whole(0),
         coordinate=whole(-1),
@@ -83,6 +84,8 @@ def drives_of(bodies: Bodies, joints: Joints, tree: Tree, n_others: int) -> Driv
         has_motor = joints.motor_kind[j, axis] != MOTOR_NONE
         made.driven[k] = has_motor or joints.damping[j] > 0.0 or made.spring[k] >= 0
     made.count[0] = made.driven.sum()
+    acting = made.joint[made.driven == 1]
+    made.on_body[joints.body_a[acting]] = made.on_body[joints.body_b[acting]] = 1
     return made
 
 

@@ -14,9 +14,10 @@ from cardan.engine.world.model import DYNAMIC, Bodies, Joints
 from cardan.engine.world.tree import Tree
 from cardan.schemas import Scene
 
-# trees with more joint velocities in all, or more free bodies per floating tree, share islands
-# whose solution costs more than joint coordinates save
-MAX_RATES, MAX_FREE_BODIES = 64, 2
+# trees with more joint velocities in all, or more free bodies, share islands whose solution costs
+# more than joint coordinates save: for each tree that floats, which may carry them, and for each on
+# the ground, which meets some of them
+MAX_RATES, FREE_ON_FLOATING, FREE_BY_GROUNDED = 64, 2, 8
 
 
 def suits_reduced(scene: Scene, bodies: Bodies, joints: Joints, tree: Tree) -> bool:
@@ -24,7 +25,7 @@ def suits_reduced(scene: Scene, bodies: Bodies, joints: Joints, tree: Tree) -> b
 
     Links that are light beside what hangs on them need maximal coordinates.
 
-    Source  decisions 0291, 0731
+    Source  decisions 0291, 0731, 1050
     """
     if is_smooth(scene):
         return True  # these integrators exist in joint coordinates only
@@ -37,7 +38,9 @@ def suits_reduced(scene: Scene, bodies: Bodies, joints: Joints, tree: Tree) -> b
     if swings_fast(bodies, joints, tree, h, gravity):
         return False
     free = np.count_nonzero((bodies.kind == DYNAMIC) & (tree.node < 0))
-    return len(tree.above) <= MAX_RATES and bool(free <= MAX_FREE_BODIES * len(tree.floating))
+    afloat = int(tree.floating.sum())
+    most = FREE_ON_FLOATING * afloat + FREE_BY_GROUNDED * (len(tree.floating) - afloat)
+    return len(tree.above) <= MAX_RATES and bool(free <= most)
 
 
 def is_smooth(scene: Scene) -> bool:

@@ -41,11 +41,12 @@ MOST_CONTACTS = 200
 
 @kernel
 def is_jointed(world: World, a: int, b: int) -> bool:
-    """Whether a joint that is in no tree has a row on one of two bodies."""
-    rows, inner = world.work.rows, world.model.tree.inner
+    """Whether a joint has a row on one of two bodies, or a drive without one."""
+    rows, driven = world.work.rows, world.model.drives.on_body
+    if world.work.drives.without_rows[0] == 1 and (driven[a] == 1 or driven[b] == 1):
+        return True
     for row in range(rows.count[1]):
-        on_one = rows.body_a[row] in (a, b) or rows.body_b[row] in (a, b)
-        if on_one and rows.joint[row] >= 0 and inner[rows.joint[row]] == 0:
+        if rows.joint[row] >= 0 and (rows.body_a[row] in (a, b) or rows.body_b[row] in (a, b)):
             return True
     return False
 
@@ -200,10 +201,10 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool) -> None:
     """Write the biases of contact c for the curved path of its point.
 
     A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
-    is left to stabilisation, whose error is the gap in the next middle. Bodies on joints in no tree
-    are put in place after the step, so their depth is left to stabilisation altogether. Sweeping
-    solvers take all of it back: they do not solve exactly enough for it. A contact that is being
-    struck keeps the bias of an impact, and the loss is booked as one.
+    is left to stabilisation, whose error is the gap in the next middle. Bodies on joints are put in
+    place after the step, so their depth is left to stabilisation altogether. Sweeping solvers take
+    all of it back: they do not solve exactly enough for it. A contact that is being struck keeps
+    the bias of an impact, and the loss is booked as one.
 
     Writes  rows.bias, error, sweep_bias_delta, smooth
     """

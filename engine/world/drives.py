@@ -23,6 +23,7 @@ class Drives(NamedTuple):
     hidden: NDArray  # (j,) int64         1: all its motors, dampers and springs are inertias of rotors: they need no rows
     silent: NDArray  # (j,) int64         as Tree, but for hidden drives
     stopped: NDArray  # (j,) int64        as Tree, but for hidden drives
+    on_body: NDArray  # (n,) int64        1: a hidden drive acts on this body
     driven: NDArray  # (v,) int64         1: it has a motor, damper or spring that is hidden
     limited: NDArray  # (v,) int64        1: it has stops
     coordinate: NDArray  # (v,) int64     where its coordinate is in State.tree_q; -1: it has none of its own
