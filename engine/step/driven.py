@@ -26,7 +26,7 @@ from cardan.engine.constraints.joints.frames import joint_frame
 from cardan.engine.constraints.motors import write_joint_spring
 from cardan.engine.constraints.write_rows import write_drives
 from cardan.engine.impacts.laws import has_impact_law
-from cardan.engine.problem.move_rows import move_row
+from cardan.engine.problem.operator import copy_geometry
 from cardan.engine.spatial.vec3 import store3
 from cardan.engine.step.timing import read_clock, record_phase
 from cardan.engine.trees.kinematics import write_velocities
@@ -162,6 +162,20 @@ def record_drives(world: World) -> None:
 
 
 @kernel
+def move_row(world: World, i: int, k: int) -> None:
+    """Copy row i to place k, of the rows and of the problem that shares their arrays."""
+    rows, problem = world.work.rows, world.work.problem
+    copy_geometry(problem, i, problem, k)
+    rows.kind[k], rows.slot[k], rows.axis[k] = rows.kind[i], rows.slot[i], rows.axis[i]
+    rows.bias[k], rows.cfm[k], rows.rebound[k] = rows.bias[i], rows.cfm[i], rows.rebound[i]
+    rows.sweep_bias_delta[k], rows.smooth[k] = rows.sweep_bias_delta[i], rows.smooth[i]
+    rows.lo[k], rows.hi[k] = rows.lo[i], rows.hi[i]
+    rows.normal_row[k], rows.mu[k] = rows.normal_row[i], rows.mu[i]
+    rows.lam_warm[k] = rows.lam_warm[i]
+    problem.b[k], problem.lam[k], problem.w[k] = problem.b[i], problem.lam[i], problem.w[i]
+
+
+@kernel
 def comes_later(rows: Rows, i: int, j: int) -> bool:
     """Whether row i comes after the rows of joint j."""
     return i >= rows.count[2] and (i >= rows.count[1] or rows.joint[i] < 0 or rows.joint[i] > j)
@@ -180,9 +194,9 @@ def show_rows(world: World) -> None:
             rows.normal_row[i] += left
     for i in range(end - 1, end - 1 - world.work.drives.shown[0], -1):
         while last >= 0 and comes_later(rows, last, rows.joint[i]):
-            move_row(rows, problem, last, last + left)
+            move_row(world, last, last + left)
             last -= 1
-        move_row(rows, problem, i, last + left)
+        move_row(world, i, last + left)
         left -= 1
     for k in range(2):
         rows.count[k] += world.work.drives.shown[0]
