@@ -17,7 +17,7 @@ ROOMS = {
 # what the step calls with more: geometry and books that are tested and used without a world
 OF_PARTS = {
     "broad_phase", "narrow_phase", "settle_contacts",
-    "record_extremes", "add_impulse", "book_row_impulses", "velocity_at",
+    "record_extremes", "add_impulse", "book_row_impulses", "velocity_at", "copy_geometry",
 }  # fmt: skip
 
 
