@@ -25,12 +25,15 @@ from cardan.engine.accounting.crossings import (
     note,
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE, first_drive
-from cardan.engine.accounting.impact_errors import mark_stop, record_braking
+from cardan.engine.accounting.impact_errors import mark_stop, note_braking, record_braking
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.drives import impulse_of
 from cardan.engine.constraints.joints.coordinates import is_length
+from cardan.engine.constraints.motor_targets import largest_force
 from cardan.engine.constraints.motors import flight_acceleration
 from cardan.engine.constraints.soft_stops import is_soft_stop
-from cardan.engine.world.model import BALL, MOTOR_POSITION, Model
+from cardan.engine.world.drives import MOTOR
+from cardan.engine.world.model import BALL, MOTOR_NONE, MOTOR_POSITION, Model
 from cardan.engine.world.rows import ROW_FRICTION, ROW_LIMIT, ROW_MOTOR
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
@@ -80,6 +83,28 @@ def record_drive(world: World, i: int, limit: float) -> None:
 
 
 @kernel
+def record_hidden_braking(world: World) -> None:
+    """As record_braking, of motors along ways that have no rows in a step in which others have.
+
+    Writes  state.extremes
+    """
+    drives, joints, h = world.model.drives, world.model.joints, world.clock.h[0]
+    if world.work.drives.without_rows[0] == 0 or world.work.rows.count[0] == 0:
+        return
+    for k in range(drives.driven.shape[0]):
+        j, axis = drives.joint[k], drives.axis[k]
+        if drives.driven[k] == 0 or not is_length(joints.kind[j], axis):
+            continue
+        kind, impulse = joints.motor_kind[j, axis], impulse_of(world.work.drives, k, MOTOR)
+        most = impulse
+        if kind == MOTOR_POSITION:
+            most = h * largest_force(world.state, world.model, j, axis)
+        if kind != MOTOR_NONE and most < inf:
+            note_braking(world, joints.body_a[j], impulse, most)
+            note_braking(world, joints.body_b[j], impulse, most)
+
+
+@kernel
 def record_commanded(world: World) -> None:
     """Record motors without a largest force that lag behind, rigid stops that are passed, and how
     early stops rebound.
@@ -92,6 +117,7 @@ def record_commanded(world: World) -> None:
     Check   tests/engine/test_verdict.py
     """
     joints, state, rows = world.model.joints, world.state, world.work.rows
+    record_hidden_braking(world)
     for i in range(rows.count[1]):
         j, kind = rows.joint[i], rows.kind[i]
         if j < 0 or (kind != ROW_LIMIT and kind != ROW_MOTOR and kind != ROW_FRICTION):

@@ -153,21 +153,30 @@ def mark_braked(world: World, ends: tuple[int, int], speed: float) -> None:
 
 
 @kernel
-def record_braking(world: World, i: int) -> None:
-    """Note what the bounded row i along a way takes in this step, for an impact in the same step.
+def note_braking(world: World, body: int, impulse: float, most: float) -> None:
+    """Note what an impulse of at most `most` along a way takes from a body in this step [N s].
 
-    Writes  state.extremes: BRAKED of both bodies [kg m], RUBBED
+    Writes  state.extremes: BRAKED [kg m], for an impact in the same step
+    """
+    if world.kind[body] == DYNAMIC:
+        braked = 0.5 * impulse * impulse * world.clock.h[0] / most if most > 0.0 else 0.0
+        world.state.extremes[first_of(world) + VARIED * body + BRAKED] = braked
+
+
+@kernel
+def record_braking(world: World, i: int) -> None:
+    """Note what the bounded row i along a way takes in this step.
+
+    Writes  state.extremes: BRAKED of both bodies, RUBBED
     """
     rows, extremes = world.work.rows, world.state.extremes
-    impulse = world.work.problem.lam[i]
-    if not rows.hi[i] < inf:
+    impulse, most = world.work.problem.lam[i], rows.hi[i]
+    if not most < inf:
         return
-    braked = 0.5 * impulse * impulse * world.clock.h[0] / rows.hi[i] if rows.hi[i] > 0.0 else 0.0
     for body in (rows.body_a[i], rows.body_b[i]):
-        if world.kind[body] == DYNAMIC:
-            extremes[first_of(world) + VARIED * body + BRAKED] = braked
-            if rows.kind[i] == ROW_FRICTION and rows.hi[i] > 0.0:
-                extremes[first_of(world) + VARIED * body + RUBBED] = abs(impulse) / rows.hi[i]
+        note_braking(world, body, impulse, most)
+        if world.kind[body] == DYNAMIC and rows.kind[i] == ROW_FRICTION and most > 0.0:
+            extremes[first_of(world) + VARIED * body + RUBBED] = abs(impulse) / most
 
 
 @kernel

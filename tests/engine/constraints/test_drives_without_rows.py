@@ -8,6 +8,7 @@ import pytest
 from cardan.engine import Simulation
 from cardan.engine.outputs.reports import JOINT_FIELDS
 from cardan.engine.world.rows import ROW_MOTOR, ROW_SPRING, Rows
+from cardan.engine.world.state import EXTREME_COULOMB, EXTREME_RESIDUAL, SUM_ITERATIONS
 from cardan.schemas import apply_overrides, load_scene
 
 Document = dict[str, Any]
@@ -126,6 +127,7 @@ WALL |= {"shapes": [{"type": "box", "size": [3, 3, 0.1]}]}
 LOOSE = body("loose", 1.4) | {"position": [1.4, 0.05, 0.14], "mass": 0.3}
 MET: Document = {"more": [WALL], "/joints/1/motor/target": -0.6}
 STOPPED: Document = {"/joints/1/limits": {"lower": -0.02, "upper": 0.02}}
+PUSHED = {"type": "position", "stiffness": 50.0, "damping": 1.0, "target": 0.1, "max_force": 90.0}
 PUSHES = {"type": "velocity", "target": 1.0, "max_force": 1.0}
 WITH_OTHERS: dict[str, Document] = {
     "stop": STOPPED,
@@ -176,6 +178,20 @@ def test_reports_beside_other_rows_are_those_of_rows(change: Document) -> None:
             assert one.normal_row[i] == other.normal_row[k]
             given = by_rows.work.problem.lam[k]
             assert free.work.problem.lam[i] == pytest.approx(given, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("change", [MET, MET | {"/joints/2/motor": PUSHED}], ids=["arm", "motor"])
+def test_verdicts_read_the_same_records(change: Document) -> None:
+    """Of impacts, braking, variation: what rows of drives would have left."""
+    free, by_rows = simulated(arm(), change), with_rows(change)
+    for one in (free, by_rows):
+        one.advance(150)
+    assert int(free.work.contacts.count[0]) > 0
+    here, there = free.state.extremes.copy(), by_rows.state.extremes.copy()
+    # how long the solver took, and what it left
+    of_solver = [EXTREME_RESIDUAL, EXTREME_COULOMB, SUM_ITERATIONS]
+    here[of_solver], there[of_solver] = 0.0, 0.0
+    assert here == pytest.approx(there, rel=1e-6, abs=1e-8, nan_ok=True)
 
 
 @pytest.mark.parametrize(
