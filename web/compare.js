@@ -74,7 +74,8 @@ export class Comparison {
     }
     if (this.page.session !== session || !kept.length) return;
     kept.sort((a, b) => a.step - b.step);
-    this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, kept));
+    const thinned = stride > 1 ? `, one of ${stride} of its moments` : "";
+    this.show(new Track(`the run before the fork at ${seconds(origin.time)}${thinned}`, kept));
   }
 
   /** @param {import("./ghost.js").Place} place of the other run */

@@ -137,7 +137,8 @@ export class Opening {
     const [{ openStored }, { Track }] = await Promise.all([import("./stored.js"), import("./ghost.js")]);
     const run = await openStored(info);
     if (!session || run.scene.bodies.length !== session.scene.bodies.length) throw new Error("This run has other bodies than the scene in the view.");
-    if (info.status === "failed") showNote(`The run of the ghost failed at step ${info.step}.`, { stays: true });
+    const told = [...(info.status === "failed" ? [`It failed at step ${info.step}.`] : []), ...run.gaps];
+    if (told.length) showNote(`The run of the ghost: ${told.join(" ")}`, { stays: true });
     (await this.page.late.loadComparison()).show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
   }
 
