@@ -6,12 +6,16 @@
  * @import {View} from "./view.js"
  */
 import * as THREE from "three";
+import { problemOf } from "./api.js";
 import { Drives } from "./drives.js";
 import { Heat } from "./heat.js";
 import { islandsOf } from "./islands.js";
 import { loadMasses, massesOf } from "./masses.js";
 import { Names } from "./names.js";
 import { Tracks } from "./tracks.js";
+
+/** ms until a service that was away is asked again */
+const AGAIN_MS = 2000;
 
 export class Extras {
   /** @param {View} view that shows a scene */
@@ -41,12 +45,15 @@ export class Extras {
     bodies?.setIslands(shown.islands && scene ? islandsOf(scene, contacts) : null);
   }
 
-  /** As soon as the service has told them. @param {import("./session.js").Session | import("./stored.js").StoredRun} session */
+  /** As soon as the service has told them; a run that is gone has none. @param {import("./session.js").Session | import("./stored.js").StoredRun} session */
   masses(session) {
     const known = massesOf(session.scene);
     if (!known && !this.asked) {
       this.asked = true;
-      loadMasses(session).finally(() => { this.asked = false; });
+      loadMasses(session).catch((error) => {
+        if (!problemOf(error)?.retryable) throw error;
+        window.setTimeout(() => { this.asked = false; }, AGAIN_MS);
+      });
     }
     return known ?? null;
   }
