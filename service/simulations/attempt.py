@@ -257,7 +257,7 @@ class Attempt:
             self._renew(now)
 
     def _end_time(self, now: float) -> None:
-        """Stop the present run; of those computed together each goes on alone, with its own time."""
+        """Stop the present run; runs that are computed together go on one by one instead."""
         if self._live.together == 1:
             self._stop(self._n_ended, RunEvent.TIMED_OUT, now)
             return
