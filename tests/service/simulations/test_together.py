@@ -127,7 +127,8 @@ def test_runs_that_are_told_to_part_go_on_alone(monkeypatch):
     order = m.RunOrder(pendulum(), items(2 * W), of_batch=True)
     together = Desk().work(order)
     monkeypatch.setattr("cardan.service.simulations.execution.LISTEN_SECONDS", 0.0)
-    desk, ended, run = Desk(), [], Together.run
+    desk, run = Desk(), Together.run
+    ended: list[list[bool]] = []
 
     def parted(self, *args):
         if not ended:
