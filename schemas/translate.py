@@ -273,16 +273,16 @@ def _fixed_length(model: Any, location: tuple[str | int, ...]) -> int | str:
 
 def _branches_at(model: Any, location: tuple[str | int, ...]) -> list[Any]:
     """Follow an error's path through the types; return the types that may stand there."""
-    current: list[tuple[str | None, Any]] = list(_flatten(model, None))
+    current = list(_flatten(model, ()))
     for part in location:
         if isinstance(part, str) and part.startswith(UNION_PREFIX):
-            current = [(tag, branch) for tag, branch in current if tag == part]
+            current = [(tags[1:], branch) for tags, branch in current if tags[:1] == (part,)]
         else:
             current = [
                 pair
                 for _, branch in current
                 for child in _children(branch, part)
-                for pair in _flatten(child, None)
+                for pair in _flatten(child, ())
             ]
     return [branch for _, branch in current]
 
@@ -312,15 +312,14 @@ def _children(branch: Any, part: str | int) -> Iterator[Any]:
             yield arguments[part]
 
 
-def _flatten(annotation: Any, tag: str | None) -> Iterator[tuple[str | None, Any]]:
-    """Yield the members of a union, each with its tag."""
+def _flatten(annotation: Any, tags: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the members of a union, each with its tags: those of the unions it is in come first."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *metadata = get_args(annotation)
-        tag = next((item.tag for item in metadata if isinstance(item, Tag)), tag)
-        yield from _flatten(inner, tag)
+        yield from _flatten(inner, (*tags, *(one.tag for one in metadata if isinstance(one, Tag))))
     elif origin is Union or origin is types.UnionType:
         for member in get_args(annotation):
-            yield from _flatten(member, tag)
+            yield from _flatten(member, tags)
     else:
-        yield tag, annotation
+        yield tags, annotation

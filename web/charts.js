@@ -8,9 +8,10 @@
  * @import {PlotKind} from "./plot.js"
  */
 import { byId } from "./dom.js";
-import { DIFFERENCE, kindOf, offKind } from "./pins.js";
 import { Plot } from "./plot.js";
 
+/** Before the key of a channel: this run less the one beside it. */
+export const DIFFERENCE = "difference:";
 const REDRAW_MS = 120;
 /** and where nothing new is to be seen */
 const IDLE_MS = 1000;
@@ -65,6 +66,8 @@ export class Charts {
     this.pinned = [];
     /** @type {string[]} */
     this.keys = [];
+    /** @type {typeof import("./pins.js") | null} loaded with the first of them */
+    this.pins = null;
     /** @type {Scene | null} */
     this.scene = null;
     /** @type {import("./ghost.js").Track | null} the run before the fork */
@@ -97,31 +100,40 @@ export class Charts {
   open(scene) {
     this.scene = scene;
     this.before = null;
-    this.keys = this.keys.filter((key) => kindOf(scene, key, false));
+    this.keys = this.keys.filter((key) => this.pins?.kindOf(scene, key, false));
     this.makePinned();
     this.clear();
   }
 
   /** @param {import("./ghost.js").Track | null} track */
-  compare(track) {
+  async compare(track) {
+    const { scene } = this;
+    if (track) await this.loadPins();
+    if (scene !== this.scene) return;
     this.before = track;
     if (!track) this.keys = this.keys.filter((key) => !key.startsWith(DIFFERENCE));
     this.makePinned();
   }
 
+  async loadPins() {
+    this.pins ??= await import("./pins.js");
+  }
+
   makePinned() {
-    const { scene, before } = this;
-    if (!scene) return;
-    const kinds = this.keys.map((key) => kindOf(scene, key, before !== null)).filter((kind) => kind !== null);
+    const { scene, before, pins } = this;
+    if (!scene || !pins) return;
+    const kinds = this.keys.map((key) => pins.kindOf(scene, key, before !== null)).filter((kind) => kind !== null);
     for (const plot of this.pinned) plot.forget();
-    this.pinned = [...(before ? [offKind(scene)] : []), ...kinds].map((kind) => new Plot(kind, this.handlers));
+    this.pinned = [...(before ? [pins.offKind(scene)] : []), ...kinds].map((kind) => new Plot(kind, this.handlers));
     this.pinned.forEach(this.showTrust);
     this.place();
   }
 
-  /** Pins a channel, or removes it. @param {string} key see pins.js */
-  toggle(key) {
-    this.keys = this.keys.includes(key) ? this.keys.filter((one) => one !== key) : [...this.keys, key];
+  /** Pins a channel, or removes it. @param {string} key see pins.js @param {boolean} [on] */
+  async toggle(key, on = !this.keys.includes(key)) {
+    await this.loadPins();
+    if (on === this.keys.includes(key)) return;
+    this.keys = on ? [...this.keys, key] : this.keys.filter((one) => one !== key);
     this.makePinned();
     this.onPins();
   }

@@ -7,6 +7,7 @@ import { byId, setText } from "./dom.js";
 import { seconds } from "./format.js";
 import { Ghost, Track } from "./ghost.js";
 import { placeGhost } from "./halves.js";
+import { showNote } from "./messages.js";
 
 /** Frames of the run before that are fetched: enough for a smooth ghost over half a minute. */
 const MAX_FRAMES = 1800;
@@ -74,7 +75,8 @@ export class Comparison {
     }
     if (this.page.session !== session || !kept.length) return;
     kept.sort((a, b) => a.step - b.step);
-    this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, kept));
+    const thinned = stride > 1 ? `, one of ${stride} of its moments` : "";
+    await this.show(new Track(`the run before the fork at ${seconds(origin.time)}${thinned}`, kept));
   }
 
   /** @param {import("./ghost.js").Place} place of the other run */
@@ -92,7 +94,7 @@ export class Comparison {
   }
 
   /** @param {Track} track @param {string} [ours] what the run in the view is called */
-  show(track, ours = "") {
+  async show(track, ours = "") {
     const { page } = this;
     const { ghost, scene } = page.view;
     if (!scene) return;
@@ -105,9 +107,20 @@ export class Comparison {
     this.bar.hidden = false;
     this.details.hidden = true; // the numbers were those of another one
     if (again) page.charts.before = track;
-    else page.charts.compare(track);
+    else await page.charts.compare(track);
     this.offer();
     page.backfill();
+  }
+
+  /** A simulation beside the run in the view. @param {import("./types.js").SimulationInfo} info */
+  async showRun(info) {
+    const { session } = this.page;
+    const { openStored } = await import("./stored.js");
+    const run = await openStored(info);
+    if (!session || run.scene.bodies.length !== session.scene.bodies.length) throw new Error("This run has other bodies than the scene in the view.");
+    const told = [...(info.status === "failed" ? [`It failed at step ${info.step}.`] : []), ...run.gaps];
+    if (told.length) showNote(`The run of the ghost: ${told.join(" ")}`, { stays: true });
+    await this.show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
   }
 
   /** Channels whose difference can be plotted. */

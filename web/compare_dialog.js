@@ -60,7 +60,7 @@ export function openCompare(page) {
         said.textContent = "It takes longer than half a minute; it will be in the list of runs, as “As a ghost”.";
         return;
       }
-      await page.opening.asGhost(info);
+      await (await page.late.loadComparison()).showRun(info);
       dialog.close();
     } catch (error) {
       if (!(error instanceof Error)) throw error;

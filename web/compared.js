@@ -27,10 +27,10 @@ export async function openComparing(page, { name, title, look, scene, runs, sour
   await page.show(first, null);
   page.gallery?.mark(name);
   byId("scene-name", HTMLElement).textContent = title;
-  (await page.late.loadComparison()).show(new Track(runs[1].label, second.recording.steps.map((_, i) => second.recording.frame(i))), runs[0].label);
+  await (await page.late.loadComparison()).show(new Track(runs[1].label, second.recording.steps.map((_, i) => second.recording.frame(i))), runs[0].label);
   // what the first number is about, and energy, run against run
   const channel = numbers[0].of === "normal_force" ? "contact" : "position";
-  for (const key of [`difference:${channel}:${numbers[0].body}`, "difference:energy"]) if (!page.charts.keys.includes(key)) page.charts.toggle(key);
+  for (const key of [`difference:${channel}:${numbers[0].body}`, "difference:energy"]) page.charts.toggle(key, true);
   byId("compare-numbers", HTMLElement).replaceChildren(make("p", {}, look), tableOf(numbers, [first, second], runs.map(({ label }) => label)), make("p", { class: "muted" }, `By theory: ${signs(source)}.`));
   byId("compare-details", HTMLDetailsElement).hidden = false;
 }

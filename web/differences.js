@@ -3,8 +3,9 @@
  *
  * @import {Scene} from "./types.js"
  */
+import { DIFFERENCE } from "./charts.js";
 import { make } from "./dom.js";
-import { DIFFERENCE, kindOf } from "./pins.js";
+import { kindOf } from "./pins.js";
 
 /** Bodies and joints of a scene that are listed; others by their names in the inspector. */
 const LISTED = 60;

@@ -63,10 +63,10 @@ export class Gallery {
     list.scrollLeft += entry.left - left - (list.clientWidth - entry.width) / 2; // a strip on small screens
   }
 
-  /** @param {string | null} name @param {number} by @returns {string} the example that many places further */
+  /** @param {string | null} name @param {number} by @returns {string | undefined} the example that many places further; none without a key */
   neighbour(name, by) {
     const at = this.examples.findIndex((example) => example.name === name);
-    return this.examples[(at + by + this.examples.length) % this.examples.length].name;
+    return this.examples[(at + by + this.examples.length) % this.examples.length]?.name;
   }
 
   /** The pictures of the theme. */

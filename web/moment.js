@@ -1,5 +1,5 @@
 /**
- * The moment in the view as a link: run, step, camera, selection, overlays and plots, and back.
+ * What a link says of a moment: run, step, camera, selection, overlays and plots; `moment_link.js` makes one.
  *
  * @import {Selection} from "./types.js"
  */
@@ -21,28 +21,12 @@ export function readMoment() {
   };
 }
 
-/** @param {import("./main.js").Page} page @returns {string} */
-export function momentLink(page) {
-  const { session, example, view, selection, charts, drawn } = page;
-  const address = new URLSearchParams(example ? { scene: example } : {});
-  if (session) {
-    address.set(session.kind, session.id);
-    address.set("step", String(drawn.step));
-  }
-  address.set("camera", view.stage.goal.flatMap((place) => place.toArray()).map((value) => +value.toPrecision(5)).join(","));
-  const name = nameOf(page, selection);
-  if (name) address.set("select", name);
-  address.set("show", page.toggles.chosen().join(","));
-  for (const key of charts.keys) address.append("plot", key);
-  return `${location.origin}${location.pathname}#${address}`;
-}
-
 /** After the run is shown. @param {import("./main.js").Page} page @param {Moment} moment */
 export function applyMoment(page, { step, camera, select, show, plots }) {
   const { session, view } = page;
   if (!session) return;
   if (show) page.toggles.choose(show);
-  for (const key of plots) if (!page.charts.keys.includes(key)) page.charts.toggle(key);
+  for (const key of plots) page.charts.toggle(key, true);
   const selection = select ? selectionOf(page, select) : null;
   if (selection) page.select(selection);
   if (camera) {
@@ -52,13 +36,6 @@ export function applyMoment(page, { step, camera, select, show, plots }) {
     view.held = true;
   }
   if (step !== null) session.seek(step, true);
-}
-
-/** @param {import("./main.js").Page} page @param {Selection | null} selection */
-function nameOf({ session }, selection) {
-  if (!session || !selection) return null;
-  const named = selection.kind === "body" ? session.scene.bodies : session.scene.joints ?? [];
-  return `${selection.kind}:${named[selection.index].name}`;
 }
 
 /** @param {import("./main.js").Page} page @param {string} text @returns {Selection | null} */

@@ -131,16 +131,6 @@ export class Opening {
     }
   }
 
-  /** A simulation beside the run in the view. @param {import("./types.js").SimulationInfo} info */
-  async asGhost(info) {
-    const { session } = this.page;
-    const [{ openStored }, { Track }] = await Promise.all([import("./stored.js"), import("./ghost.js")]);
-    const run = await openStored(info);
-    if (!session || run.scene.bodies.length !== session.scene.bodies.length) throw new Error("This run has other bodies than the scene in the view.");
-    if (info.status === "failed") showNote(`The run of the ghost failed at step ${info.step}.`, { stays: true });
-    (await this.page.late.loadComparison()).show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
-  }
-
   /** Goes on from the moment in the view in a new session; the one in the view stays as it is. */
   async fork() {
     const { session, drawn, example } = this.page;

@@ -7,13 +7,11 @@
  * @import {Frame, Scene, Vec3} from "./types.js"
  * @import {Curve, PlotKind} from "./plot.js"
  */
+import { DIFFERENCE } from "./charts.js";
 import { coordinateUnits } from "./inspector.js";
 import { massesOf, momentumOf } from "./masses.js";
 
 const AXES = ["x", "y", "z"];
-
-/** Before the key of a channel: this run less the one beside it. */
-export const DIFFERENCE = "difference:";
 
 /**
  * @param {Scene} scene @param {string} key

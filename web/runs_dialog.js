@@ -166,7 +166,7 @@ function valuesOf({ values, deviations }) {
 
 /** @param {Parts} parts @param {SimulationInfo} info */
 function simulationRow(parts, info) {
-  const { opening } = parts.page;
+  const { late, opening } = parts.page;
   const name = info.name || "unnamed scene";
   const step = `step ${info.step} of ${info.total_steps}`;
   const facts = [stateOf(info), info.status === "succeeded" ? format.count(info.total_steps, "step") : step, tookOf(info), whenOf(info)];
@@ -174,7 +174,7 @@ function simulationRow(parts, info) {
   return make("li", { "data-status": info.status },
     make("span", {}, make("b", {}, name), make("small", {}, facts.filter(Boolean).join(" · ")), ...(info.error?.message ? [make("small", { class: "why" }, info.error.message)] : [])),
     opener(parts, "Open", `Open ${name}`, () => opening.openRun(info.id), going),
-    opener(parts, "As a ghost", `As a ghost ${name}`, () => opening.asGhost(info), going));
+    opener(parts, "As a ghost", `As a ghost ${name}`, async () => (await late.loadComparison()).showRun(info), going));
 }
 
 /** @param {Parts} parts @param {BatchInfo} info */

@@ -5,7 +5,7 @@
 import { createShare, createSimulation, getGltf, problemOf } from "./api.js";
 import { copied, download, make, openDialog } from "./dom.js";
 import { count, seconds, single } from "./format.js";
-import { momentLink } from "./moment.js";
+import { momentLink } from "./moment_link.js";
 import { csvOf } from "./plot_table.js";
 import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film.js";
 

@@ -14,7 +14,6 @@ import { showForceScale } from "./force_scale.js";
 import { length } from "./format.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
-import { islandsOf } from "./islands.js";
 import { Links } from "./links.js";
 import { Moments } from "./timeline.js";
 import { Overlays } from "./overlays.js";
@@ -35,7 +34,7 @@ const LOST = 1e5;
 const HERE = new THREE.Vector3();
 const CLICK_PX = 3; // a press that moves less is a click
 /** What is drawn by extras.js. */
-const EXTRAS = /** @type {const} */ (["trails", "boxes", "inertia", "names", "motors", "heat"]);
+const EXTRAS = /** @type {const} */ (["trails", "boxes", "inertia", "islands", "names", "motors", "heat"]);
 
 export class View {
   /** @param {(body: number | null) => void} onClick body under a click, null for none */
@@ -197,7 +196,6 @@ export class View {
     this.memory.remember(poses, moment.time);
     if (this.failure || EXTRAS.some((name) => this.shown[name])) this.loadExtras();
     this.extras?.update(poses, selection, numbers, { ...moment, step: frame.step });
-    this.bodies.setIslands(this.shown.islands && this.scene ? islandsOf(this.scene, numbers.contacts) : null);
     this.ghost?.update(moment.time, this.overlays);
     if (this.follow) this.keepInSight();
   }

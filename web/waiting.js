@@ -89,7 +89,7 @@ export class Waiting {
     const compiling = checks?.kernels === false;
     const share = compiling && kernels?.total ? kernels.done / kernels.total : 0;
     const far = share ? `${kernels?.done} of ${kernels?.total} compiled` : "";
-    const doing = compiling ? `The engine is being compiled for this machine, once${far && `: ${far}`}.` : "The engine is being loaded.";
+    const doing = compiling ? `The engine is being compiled for this machine, once${far && `: ${far}`}.` : checks?.storage === false ? "The disk of the service has hardly any space left." : "The engine is being loaded.";
     this.show(`${doing} ${what} by itself as soon as it is ready.`, share);
   }
 

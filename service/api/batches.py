@@ -45,6 +45,7 @@ from cardan.service.recordings.rows import encode_rows
 from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.states import RunState
+from cardan.service.studies.table import quantities_of, quantity_names
 
 log = logging.getLogger("cardan.api")
 
@@ -180,7 +181,11 @@ def results(
         str | None, Query(alias="format", description="parquet (default), csv, json")
     ] = None,
 ) -> Response:
-    """One row per run: parameters, status, metrics, error code, link. Available while it runs."""
+    """One row per run: parameters, status, metrics, error code, link. Available while it runs.
+
+    Of a study also `objective`, the value it minimises (or maximises), and `constraints.0` and so
+    on, the constrained quantities; null where a run has none.
+    """
     batch = known_batch(services, batch_id)
     form = wanted_format(request, form_name, among=("parquet", "csv", "json"))
     rows, columns = result_rows(batch, services)
@@ -242,8 +247,9 @@ def delete(batch_id: str, services: TheServices) -> None:
 
 
 def result_rows(batch: Row, services: Services) -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows of the result table and the names of its columns."""
-    columns = ["run", "id", "status", *batch["parameters"], *batch["metrics"]]
+    """The rows of the result table and the names of its columns; of a study with its objective."""
+    quantities = quantity_names(batch["measure"])
+    columns = ["run", "id", "status", *batch["parameters"], *quantities, *batch["metrics"]]
     columns += ["error_code", "error", "attempt", "steps", "finished_at", "link"]
     rows = []
     for row in services.catalog.runs_of(batch["id"]):
@@ -254,6 +260,7 @@ def result_rows(batch: Row, services: Services) -> tuple[list[dict[str, Any]], l
                 "id": row["id"],
                 "status": row["state"],
                 **{name: row["overrides"].get(name) for name in batch["parameters"]},
+                **quantities_of(batch["measure"], row["summary"]),
                 **{name: metric(row["summary"], name) for name in batch["metrics"]},
                 "error_code": error.get("code"),
                 "error": error.get("message"),

@@ -96,7 +96,14 @@ def last_event_id(request: Request) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdecimal()) or len(text) > MOST_DIGITS:
-        raise ProblemError(422, "invalid_request", "Last-Event-ID must be the id of an event.")
+        message = "Last-Event-ID must be the id of an event, a whole number."
+        fault = {
+            "pointer": "/header/Last-Event-ID",
+            "code": "invalid_request",
+            "message": message,
+            "got": text[:80],
+        }
+        raise ProblemError(422, "invalid_request", message, errors=[fault])
     return int(text)
 
 

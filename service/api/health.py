@@ -56,10 +56,12 @@ def readyz(request: Request, services: TheServices) -> dict[str, Any]:
         checks["cluster"] = services.placement.joined
     missing = [name for name, good in checks.items() if not good]
     if missing:
+        least = services.settings.min_free_bytes
+        short = "" if checks["storage"] else f" Less than {least} bytes of disk space are free."
         raise ProblemError(
             503,
             "not_ready",
-            f"Not ready yet: {', '.join(missing)}.",
+            f"Not ready yet: {', '.join(missing)}.{short}",
             headers={"Retry-After": "1"},
             checks=checks,
             kernels=asdict(kernels.compiled),

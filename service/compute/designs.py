@@ -70,11 +70,12 @@ def design_of(variables: Iterable[StudyVariable], v: Iterable[float]) -> Design:
 
 def objective_of(asked: StudyRequest, found: Measures | None) -> float | None:
     """The value of the objective; `None` where the run failed."""
-    if found is None:
-        return None
-    if asked.objective.type == "data":
-        return float(np.mean(np.square(found.objective)))
-    return found.objective[0]
+    return None if found is None else objective_value(asked.objective.type, found.objective)
+
+
+def objective_value(kind: str, numbers: Sequence[float]) -> float:
+    """The value of an objective of a kind from what a run measured: of a fit the mean square."""
+    return float(np.mean(np.square(numbers))) if kind == "data" else numbers[0]
 
 
 def slacks_of(asked: StudyRequest, known: Mapping[Design, Measures | None]) -> list[float]:

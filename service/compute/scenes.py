@@ -60,8 +60,10 @@ def store(order: m.StoreOrder, limits: Limits) -> m.Storable:
     document, text = read_document(order.document), order.document
     if order.patch is not None:
         document = merge_patch(document, read_document(order.patch))
-        text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     intake = take_scene(document, limits)
+    if order.patch is not None:
+        # a scene that was taken has no texts that UTF-8 cannot hold
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     refuse(check(m.CheckOrder(intake.text.document, {}, 0.0), limits).faults, {}, "")
     return m.Storable(
         name=intake.scene.name,

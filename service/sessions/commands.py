@@ -27,17 +27,18 @@ def apply_command(simulation: Simulation, op: str, arguments: Arguments) -> None
         raise ServiceError(
             ErrorCode.COMMAND_IMPOSSIBLE,
             f"The simulation cannot take {op}: {error.args[0]}",
-            errors=_faults_of(error),
+            errors=[_fault_of(error, arguments).model_dump()],
         ) from error
 
 
-def _faults_of(error: Exception) -> list[dict[str, Any]]:
-    """The fault of a value whose place in the command the error says."""
-    if not isinstance(error, GivenInvalid):
-        return []
-    got = shown(error.got)
-    fault = Fault(pointer=error.pointer, code="unsuitable", message=str(error), got=got)
-    return [fault.model_dump()]
+def _fault_of(error: Exception, arguments: Arguments) -> Fault:
+    """The fault of a value whose place the error says, else of the joint or body it is about."""
+    if isinstance(error, GivenInvalid):
+        place, got = error.pointer, error.got
+    else:
+        name = next((name for name in ("joint", "body") if name in arguments), None)
+        place, got = ("", None) if name is None else (f"/{name}", arguments[name])
+    return Fault(pointer=place, code="unsuitable", message=str(error.args[0]), got=shown(got))
 
 
 def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from cardan.schemas import command as c
-from cardan.schemas.error import Fault, shown
+from cardan.schemas.error import Fault, found, shown
 from cardan.schemas.quantities import Count
 from cardan.schemas.spelling import did_you_mean, listed
 from cardan.schemas.translate import translate
@@ -55,10 +55,12 @@ def parse_command(
 ) -> tuple[str, dict[str, Any]]:
     """The op of a command and its arguments, defaults filled in. Raises ServiceError."""
     if not isinstance(document, dict):
-        raise _invalid([_fault("", "not_an_object", "A command is a JSON object.", document)])
+        message = f"A command is a JSON object; found {found(document)}."
+        raise _invalid([_fault("", "not_an_object", message, document)])
     op = document.get("op")
     if not isinstance(op, str) or op not in models:
-        message = f"`op` must be one of {listed(models)}."
+        what = f"found {found(op)}" if "op" in document else "it is missing"
+        message = f"`op` must be one of {listed(models)}; {what}."
         hint = did_you_mean(op, models) if isinstance(op, str) else None
         raise _invalid([_fault("/op", "unknown_op", message, op, hint)])
     model = models[op]

@@ -248,13 +248,21 @@ class Attempt:
         elif self._dispatcher.stopping.is_set():
             self._stop_all(RunEvent.RELEASED, now)
         elif timeout_s is not None and now - self._began > timeout_s:
-            self._stop(self._n_ended, RunEvent.TIMED_OUT, now)
+            self._end_time(now)
         wanted = self._dispatcher.take_requests(self._spans)
         if wanted or now - self._renewed >= self._options.renew_s:
             self._renewed = now
             self._tell_start()
             self._commit()
             self._renew(now)
+
+    def _end_time(self, now: float) -> None:
+        """Stop the present run; runs that are computed together go on one by one instead."""
+        if self._live.together == 1:
+            self._stop(self._n_ended, RunEvent.TIMED_OUT, now)
+            return
+        self._began = now
+        self._worker.send(m.Apart())
 
     def _renew(self, now: float) -> None:
         live = self._live

@@ -46,6 +46,7 @@ class Execution:
         self._variants: Variants | None = None
         self._together: Together | None = None
         self._told = self._listened = 0.0
+        self._apart = False
 
     def work(self, order: m.RunOrder) -> None:
         """Do the runs of an order, until all are stopped or one fails that ends the order."""
@@ -73,11 +74,13 @@ class Execution:
 
         items = order.runs[number : number + W]
         self._begin(number, together=len(items))
+        self._apart = False
         self._channel.send(m.Progress(number, 0, 0.0, len(items)))
 
         def should_stop(step: int) -> bool:
             self._progress(step, 0)
-            return any(self._reason(number + k) is not None for k in range(len(items)))
+            stopped = any(self._reason(number + k) is not None for k in range(len(items)))
+            return stopped or self._apart
 
         try:
             self._variants_of(order.document)
@@ -285,6 +288,8 @@ class Execution:
             while (message := self._channel.receive(0.0)) is not None:
                 if isinstance(message, m.StopRun):
                     self._stops[message.number] = message.why
+                elif isinstance(message, m.Apart):
+                    self._apart = True
         return self._stops.get(None) or self._stops.get(number)
 
     def _factor(self) -> float:

@@ -45,6 +45,11 @@ class StopRun:
 
 
 @dataclass(frozen=True)
+class Apart:
+    """Compute the runs that share the time of the worker one by one, from where they are."""
+
+
+@dataclass(frozen=True)
 class Started:
     """The engine of a run of the order is built and steps, from `step` on."""
 

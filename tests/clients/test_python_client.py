@@ -156,6 +156,8 @@ def test_a_study_finds_the_lightest_ball(client):
     study = client.study(DROP, {MASS: (1.0, 2.0)}, objective, tolerance=0.05)
     info = study.wait()
     assert info["best"]["values"] == {MASS: 1.0}
+    least = min(study.table(), key=lambda row: row["objective"])
+    assert (least["run"], least[MASS]) == (info["best"]["run"], 1.0)
     assert study.scene()["bodies"][1]["mass"] == 1.0
     with pytest.raises(Problem, match="/variables/0/lower"):
         client.study(DROP, {MASS: (2.0, 1.0)}, objective)

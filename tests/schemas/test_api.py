@@ -82,6 +82,26 @@ def test_faults_of_requests_point_into_the_request(model, document, pointer, cod
     assert (fault.pointer, fault.code) == (pointer, code)
 
 
+@pytest.mark.parametrize(
+    ("values", "pointer", "message"),
+    [
+        ({"low": 1}, "/variations/~1a/type",
+         "The field `type` is missing; it must be one of uniform, log_uniform, normal, integers."),
+        ({"type": 3}, "/variations/~1a/type",
+         "`type` must be one of uniform, log_uniform, normal, integers; found 3."),
+        ({"type": "uniform", "low": 1, "high": 2, "seed": 3}, "/variations/~1a/seed",
+         "Unknown field `seed`; the fields allowed here are type, low, high."),
+    ],
+)  # fmt: skip
+def test_faults_of_distributions_say_what_is_allowed(values, pointer, message):
+    """A union within a union: both branches are in the path of an error."""
+    document = {"scene": "pile", "variations": {"/a": values}}
+    with pytest.raises(ValidationError) as caught:
+        BatchRequest.model_validate(document)
+    (fault,) = translate(caught.value, BatchRequest, document)
+    assert (fault.pointer, fault.message) == (pointer, message)
+
+
 def test_commands_are_told_apart_by_op():
     command = COMMAND.validate_python({"op": "set_motor", "joint": "pivot", "target": 1})
     assert isinstance(command, SetMotor)

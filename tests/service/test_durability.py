@@ -228,7 +228,9 @@ def test_no_room_is_said_before_work_begins(own_server):
     with own_server.client() as client:
         answer = client.post("/v1/simulations", json=DROP)
         assert (answer.status_code, answer.json()["code"]) == (507, "insufficient_storage")
-        assert client.get("/readyz").status_code == 503
+        ready = client.get("/readyz")
+        assert ready.status_code == 503
+        assert f"Less than {2**60} bytes of disk space are free" in ready.json()["detail"]
 
 
 def test_a_data_folder_has_one_owner(own_server, tmp_path):

@@ -105,6 +105,39 @@ def test_back_is_one_step_and_a_fork_has_its_ghost(page: Any, shown: Shown) -> N
     httpx.delete(f"{shown.server}/v1/sessions/{fork}", timeout=60)
 
 
+def test_ghosts_say_that_they_are_thinned(page: Any, shown: Shown) -> None:
+    """A run of half a minute before a fork, and a recording with more moments than are fetched."""
+    made = httpx.post(
+        f"{shown.server}/v1/sessions", json={"scene": ARM, "paused": True}, timeout=60
+    )
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("sockets.at(-1)?.readyState === 1 && cardan.pose('arm')")
+    shown.post("step", n=20_000)
+    shown.wait("cardan.shown().step === 20000")
+    page.locator("#timeline").evaluate(
+        "(e) => { e.value = 200; e.dispatchEvent(new Event('input'));"
+        " e.dispatchEvent(new Event('change')); }"
+    )
+    shown.wait("cardan.shown().step === 200")
+    page.get_by_role("button", name="Fork here").click()
+    words = page.locator("#compare-words")
+    playwright_api.expect(words).to_contain_text("fork at 0.400 s, one of 2 of its moments")
+    long = {**ARM, "name": "long", "simulation": {"dt": 1e-4, "duration": 26.0},
+            "record": {"every": 1, "channels": ["pose"]}}  # fmt: skip
+    run = httpx.post(
+        f"{shown.server}/v1/simulations",
+        json={"scene": long},
+        headers={"Prefer": "wait=30"},
+        timeout=60,
+    ).json()
+    assert run["status"] == "succeeded", run
+    page.get_by_role("button", name="Runs").click()
+    page.get_by_role("button", name="As a ghost long").click()
+    note = page.get_by_text("The run of the ghost:")
+    playwright_api.expect(note).to_contain_text("one of 2 of its moments is shown")
+    playwright_api.expect(words).to_contain_text("Ghost: long")
+
+
 def test_a_session_outlives_the_service(browser: Any, tmp_path: Path) -> None:
     context = new_context(browser, viewport=SMALL)
     tab = context.new_page()

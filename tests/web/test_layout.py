@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.web.conftest import new_context
 from tests.web.shown import FLOATING, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -38,6 +39,40 @@ def test_a_body_of_many_shapes_keeps_its_name(page: Any, shown: Shown) -> None:
         assert rows.nth(i).locator("span").first.evaluate(HIDDEN) <= 0
     for row in rows.all():
         assert row.evaluate(HIDDEN) <= 0
+
+
+def test_findings_and_reports_are_within_a_phone(browser: Any, server: str) -> None:
+    coarse = {"/simulation/dt": 0.02, "/simulation/duration": 2.0}
+    run = httpx.post(
+        f"{server}/v1/simulations",
+        json={"scene": "double-pendulum", "overrides": coarse},
+        headers={"Prefer": "wait=30"},
+        timeout=60,
+    ).json()
+    context = new_context(
+        browser, viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
+    )
+    phone = context.new_page()
+    shown = Shown(phone, server)
+    phone.goto(f"{server}/#run={run['id']}")
+    shown.wait(f"cardan.sessionId() === '{run['id']}'")
+    phone.locator("#verdict summary").tap()
+    box = phone.locator("#verdict-findings").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    # below the buttons, not over them
+    actions = phone.get_by_role("button", name="Share").bounding_box()
+    assert box["y"] >= actions["y"] + actions["height"]
+    phone.get_by_role("button", name="Verification").tap()
+    sections = phone.locator("#verification-sections details")
+    sections.last.wait_for()
+    for section in sections.all():
+        section.evaluate("(one) => { one.open = true; }")
+        # what is wider can be scrolled to
+        assert section.evaluate(HIDDEN) <= 0 or section.evaluate(
+            "(one) => { one.scrollLeft = 9999; return one.scrollLeft > 0; }"
+        )
+    context.close()
 
 
 def test_small_values_of_sliders_stay_in_their_pane(page: Any, shown: Shown) -> None:

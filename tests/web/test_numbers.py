@@ -189,6 +189,29 @@ def test_momentum_and_reactions_of_a_run_that_goes_on(page: Any, server: str, sh
     shown.wait(f"!('reactions' in {channels}) && !('momentum' in {channels})")
 
 
+def test_masses_of_a_run_that_is_gone_are_asked_for_once(tab: Any, server: str) -> None:
+    """Deleted while somebody looks at it: what is here is shown, and one message says so."""
+    run = httpx.post(
+        f"{server}/v1/simulations",
+        json={"scene": "incline"},
+        headers={"Prefer": "wait=30"},
+        timeout=60,
+    ).json()
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(f"{server}/#run={run['id']}")
+    shown = Shown(tab, server)
+    shown.wait(f"cardan.sessionId() === '{run['id']}'")
+    httpx.delete(f"{server}{run['links']['self']}", timeout=60).raise_for_status()
+    tab.locator("#overlays").get_by_label("Inertia boxes").check()
+    playwright_api.expect(tab.locator("#messages")).to_contain_text("There is no simulation")
+    # frames are drawn beside, and each would ask
+    for _ in range(20):
+        tab.evaluate("() => new Promise(requestAnimationFrame)")
+    assert sum(url.endswith("/masses") for url in asked) == 1
+    shown.close()
+
+
 def test_a_box_of_inertia_has_the_sides_of_its_body(page: Any, server: str, shown: Shown) -> None:
     """That of the plank is the plank; of the ball a cube of side sqrt(12/5) r."""
     bodies = [TUMBLE["bodies"][0], {**FLOATING["bodies"][1], "position": [0, -2, 0]}]

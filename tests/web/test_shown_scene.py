@@ -65,6 +65,9 @@ def test_a_link_shows_the_scene_and_nothing_moves(
     playwright_api.expect(visitor.locator("#run-state")).to_have_text("stored scene")
     playwright_api.expect(visitor.locator("#messages .message")).to_have_count(0)
     assert visitor.evaluate("sockets.length") == 0
+    # there is no next example: they need a key
+    visitor.locator("#stage canvas").focus()
+    visitor.keyboard.press("]")
     # a step is not taken, and running needs a key, which is said
     visitor.get_by_role("button", name="Forward one step").click()
     playwright_api.expect(visitor.locator("#messages")).to_contain_text("“Run a copy” starts it")

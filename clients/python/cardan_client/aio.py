@@ -385,9 +385,7 @@ class AsyncBatch:
     async def table(self) -> list[dict[str, Any]]:
         """Wait for the end; return one row per run: parameters, status, metrics, error."""
         await self.wait()
-        found = await self._client.get(f"/v1/batches/{self.id}/results", format="json")
-        rows: list[dict[str, Any]] = found["rows"]
-        return rows
+        return await _rows(self._client, self.info)
 
     async def cancel(self) -> None:
         """Start no further run, and stop the running ones."""
@@ -416,9 +414,20 @@ class AsyncStudy:
         found: dict[str, Any] = await self._client.get(f"/v1/studies/{self.id}/scene")
         return found
 
+    async def table(self) -> list[dict[str, Any]]:
+        """Return one row per run so far: values of the variables, objective, status, error."""
+        return await _rows(self._client, self.info)
+
     async def cancel(self) -> None:
         """End the search, and stop its runs."""
         await self._client.post(f"/v1/studies/{self.id}:cancel")
+
+
+async def _rows(client: AsyncClient, info: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The table of a batch, or of the batch of a study."""
+    found = await client.get(info["links"]["results"], format="json")
+    rows: list[dict[str, Any]] = found["rows"]
+    return rows
 
 
 def may_help(error: Exception, method: str, path: str) -> bool:

@@ -268,6 +268,10 @@ class Study:
         """Return the scene with the best values so far. Raises Problem."""
         return self._do(self._aio.scene())
 
+    def table(self) -> list[dict[str, Any]]:
+        """Return one row per run so far: values of the variables, objective, status, error."""
+        return self._do(self._aio.table())
+
     def cancel(self) -> None:
         """End the search, and stop its runs."""
         self._do(self._aio.cancel())

@@ -231,7 +231,10 @@ def test_events_tell_of_every_run_and_resume(client):
     assert [data for kind, _, data in rest if kind == "run"] == [data for _, data in runs[3:]]
     last = {"Last-Event-ID": runs[-1][0]}
     assert client.get(where, headers=last).status_code == 204
-    assert client.get(where, headers={"Last-Event-ID": "x"}).status_code == 422
+    refused = client.get(where, headers={"Last-Event-ID": "x"})
+    (fault,) = refused.json()["errors"]
+    assert (refused.status_code, fault["got"]) == (422, "x")
+    assert fault["pointer"] == "/header/Last-Event-ID"
 
 
 def test_waiting_for_a_batch(client):

@@ -114,6 +114,8 @@ def test_a_patch_to_something_invalid_changes_nothing(client, stored):
         ({"simulation": {"dt": -1}}, "/simulation/dt"),
         ([], ""),
         (None, ""),
+        ("\ud800", ""),
+        ({"description": "\ud800"}, "/description"),
     ):
         answer = change(client, place, patch, etag)
         assert answer.status_code == 422, answer.text

@@ -1,9 +1,11 @@
 """Studies through a real server: closed forms are the truth."""
 
+import io
 import json
 import math
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.service.real_server import wait_for
@@ -135,6 +137,8 @@ def test_a_suspension_is_tuned_to_the_damping_that_theory_gives(client):
     rows = client.get(info["links"]["results"], params={"format": "json"}).json()["rows"]
     assert len(rows) == info["evaluations"] <= info["max_evaluations"]
     assert rows[best["run"]]["id"] == best["simulation"]
+    assert rows[best["run"]]["objective"] == best["objective"]
+    assert min(row["objective"] for row in rows) == best["objective"]
     assert client.get(info["links"]["batch"]).json()["status"] == "succeeded"
     summary = client.get(f"/v1/simulations/{best['simulation']}/summary").json()
     assert summary["measures"]["objective"] == [best["objective"]]
@@ -146,6 +150,12 @@ def test_friction_is_fitted_to_a_measured_slide(client):
     pointer = "/materials/table/friction"
     assert exact["best"]["values"][pointer] == pytest.approx(FRICTION, abs=1e-3)
     assert exact["evaluations"] < 40
+    table = pq.read_table(
+        io.BytesIO(client.get(exact["links"]["results"]).content),
+        columns=["objective", pointer],
+    ).to_pylist()
+    assert table[exact["best"]["run"]]["objective"] == exact["best"]["objective"]
+    assert len({row["objective"] for row in table}) == len({row[pointer] for row in table})
     noisy = end_of(client, post(client, fit(noise=0.002)))
     assert noisy["best"]["values"][pointer] == pytest.approx(FRICTION, abs=3e-3)
     # errors of one deviation: the mean square is near 1, and the deviation that of a linear fit
@@ -191,6 +201,10 @@ def test_a_constraint_bounds_the_answer(client):
         2 * zeta * math.sqrt(STIFFNESS * MASS), rel=0.02
     )
     assert best["constraints"] == pytest.approx([-0.1 * DROP_HEIGHT], rel=0.02)
+    found = client.get(info["links"]["results"], params={"format": "json"}).json()
+    assert found["columns"][3:6] == [DAMPING, "objective", "constraints.0"]
+    row = found["rows"][best["run"]]
+    assert (row["objective"], [row["constraints.0"]]) == (best["objective"], best["constraints"])
 
 
 def test_a_killed_service_goes_on_and_finds_the_same_answer(own_server):
@@ -302,4 +316,6 @@ def test_a_metric_that_no_run_has_is_told(client):
     study = TUNE | {"objective": {"type": "metric", "metric": "accuracy.position_error"}}
     info = end_of(client, post(client, study | {"max_evaluations": 4}))
     assert (info["status"], info["error"]["code"], info["best"]) == ("failed", "no_value", None)
+    rows = client.get(info["links"]["results"], params={"format": "json"}).json()["rows"]
+    assert {row["objective"] for row in rows} == {None}
     assert client.get(info["links"]["scene"]).status_code == 409

@@ -310,6 +310,26 @@ def test_a_motor_of_a_broken_joint_is_refused(service: Service, session: str):
     asked = {"op": "set_motor", "joint": "pivot", "target": 2.0}
     refused = service.http.post(f"/sessions/{session}/commands", json=asked)
     assert (refused.status_code, refused.json()["code"]) == (422, "command_impossible")
+    (fault,) = refused.json()["errors"]
+    assert (fault["pointer"], fault["got"]) == ("/joint", "pivot")
+
+
+@pytest.mark.parametrize(
+    ("command", "pointer", "what"),
+    [
+        ({"op": "jump"}, "/op", "found the text 'jump'."),
+        ({"op": 3}, "/op", "found 3."),
+        ({}, "/op", "it is missing."),
+        ([1], "", "A command is a JSON object; found [1]."),
+    ],
+)
+def test_what_is_no_command_is_refused_in_words(
+    service: Service, session: str, command: Any, pointer: str, what: str
+):
+    refused = service.http.post(f"/sessions/{session}/commands", json=command)
+    (fault,) = refused.json()["errors"]
+    assert (refused.status_code, fault["pointer"]) == (422, pointer)
+    assert fault["message"].endswith(what)
 
 
 def test_the_history_of_an_epoch_begins_with_its_first_moment(service: Service, session: str):

@@ -217,12 +217,15 @@ class Sharing(Worker):
     """Computes a run with three others, then alone; each word is a tenth of a second."""
 
     now = 0.0
-    alone = 0
+    beside = alone = 0
 
     def send(self, message):
         if isinstance(message, m.RunOrder):
-            beside = [m.Started(0, 10), m.Progress(0, 1, 1.0, 4), *[None] * 35]
-            self.said += [*beside, m.Progress(0, 1, 1.0), *[None] * self.alone]
+            self.said += [m.Started(0, 10), m.Progress(0, 1, 1.0, 4), *[None] * self.beside]
+        if isinstance(message, m.RunOrder | m.Apart):
+            if isinstance(message, m.Apart):
+                self.said.clear()
+            self.said += [m.Progress(0, 1, 1.0), *[None] * self.alone]
             self.said += [m.Done(0, RunEvent.SUCCEEDED, 10, summary={"a": 1}), m.Finished(0.1)]
         elif isinstance(message, m.StopRun):
             error = {"code": "timed_out", "message": "m"}
@@ -234,10 +237,13 @@ class Sharing(Worker):
         return super().hear(seconds)
 
 
+@pytest.mark.parametrize("beside", [35, 60])
 @pytest.mark.parametrize(("alone", "state"), [(8, "succeeded"), (12, "timed_out")])
 def test_the_time_of_a_run_is_not_that_of_its_neighbours(
-    desk, queue, results, monkeypatch, alone, state
+    desk, queue, results, monkeypatch, beside, alone, state
 ):
+    """Also where they take so long together that they are told to part."""
+    monkeypatch.setattr(Sharing, "beside", beside)
     monkeypatch.setattr("cardan.service.clock.monotonic", lambda: Sharing.now)
     monkeypatch.setattr(Sharing, "alone", alone)
     run = desk.admission.simulation(SCENE, NewRun({}, 10, timeout_s=1.0))

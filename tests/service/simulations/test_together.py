@@ -122,6 +122,28 @@ def test_a_run_that_is_cancelled_ends_its_group_and_itself_alone():
     assert [done.event for done in found] == ["succeeded"] * 2 + ["cancelled", *others]
 
 
+def test_runs_that_are_told_to_part_go_on_alone(monkeypatch):
+    """The first group is; what it was told is not for the second."""
+    order = m.RunOrder(pendulum(), items(2 * W), of_batch=True)
+    together = Desk().work(order)
+    monkeypatch.setattr("cardan.service.simulations.execution.LISTEN_SECONDS", 0.0)
+    desk, run = Desk(), Together.run
+    ended: list[list[bool]] = []
+
+    def parted(self, *args):
+        if not ended:
+            desk.service.send(m.Apart())
+        found = run(self, *args)
+        ended.append([one.has_ended for one in found])
+        return found
+
+    monkeypatch.setattr(Together, "run", parted)
+    found = desk.work(order)
+    assert ended == [[False] * W, [True] * W]
+    assert [done.event for done in found] == ["succeeded"] * (2 * W)
+    assert [told(done) for done in found] == [told(done) for done in together]
+
+
 def test_what_lanes_do_not_give_is_computed_alone(computed):
     found = Desk().work(m.RunOrder(pendulum(20, friction=0.1), items(2)))
     assert [done.event for done in found] == ["succeeded"] * 2
