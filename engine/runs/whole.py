@@ -17,6 +17,8 @@ from cardan.schemas import GivenScene, scene_of
 
 # time between two calls of `should_stop` and `progress` [s]
 CHUNK_S = 0.1
+# steps times bodies between them, at most
+MOST_BODY_STEPS = 50_000
 STOPPED = "The run was stopped on request."
 
 
@@ -111,11 +113,13 @@ def advance_to_end(
 
 
 def steps_per_chunk(simulation: Simulation, step_s: float) -> int:
-    """Steps that take about CHUNK_S, from the phases of the last call.
+    """Steps that take about CHUNK_S, from the phases of the last call; of many bodies fewer, as
+    a heap may form in the next one, whose steps take longer than those of bodies that fall.
 
     Integrators of smooth motion have no phases: there it is the time of a step in that call.
     """
     step_us = sum(simulation.solver_report()["phases"].values())
     if simulation.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
         step_us = 1e6 * step_s
-    return max(1, int(1e6 * CHUNK_S / max(step_us, 0.1)))
+    bodies = len(simulation.model.bodies.kind)
+    return max(1, min(int(1e6 * CHUNK_S / max(step_us, 0.1)), MOST_BODY_STEPS // bodies))

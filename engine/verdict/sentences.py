@@ -23,9 +23,9 @@ SENTENCES = {
     "penetration": "Rigid bodies are deep in one another: '{body}' {when} first; the deepest is "
     "{value:.3g} m, of body '{worst}' (limit {limit:.3g} m, 10 % of its thickness).",
     "step_error": "The step is long for the motion of body '{body}': its error is estimated as "
-    "{value:.2g} of the motion (limit {limit:.2g}).",
+    "{value:.2g} times that motion (limit {limit:.2g}).",
     "stretch_error": "The step is long for the spring of body '{body}': the error of its "
-    "own motion is estimated as {value:.2g} of that (limit {limit:.2g}).",
+    "own motion is estimated as {value:.2g} times that (limit {limit:.2g}).",
     "solver_error": "The solver leaves too much: with an exact solution of contacts and joints the "
     "motion of body '{body}' differs by {value:.2g} of itself (limit {limit:.2g}).",
     "energy_drift": "Energy appears or vanishes without a cause: {value:.3g} J (limit "
