@@ -1,5 +1,7 @@
 """Runs from start to end: how often they tell their progress and listen."""
 
+from itertools import pairwise
+
 from cardan.engine import Simulation
 from cardan.engine.runs.whole import MOST_BODY_STEPS, advance_to_end
 from cardan.schemas import load_scene
@@ -12,5 +14,5 @@ def test_a_heap_that_forms_cannot_take_long_without_a_word() -> None:
     bodies, told = len(simulation.model.bodies.kind), [0]
     advance_to_end(simulation, lambda step, _: told.append(step))
     assert told[-1] == simulation.total_steps
-    assert all(b - a <= MOST_BODY_STEPS // bodies for a, b in zip(told, told[1:], strict=False))
+    assert all(b - a <= MOST_BODY_STEPS // bodies for a, b in pairwise(told))
     assert simulation.total_steps > 2 * MOST_BODY_STEPS // bodies
