@@ -15,9 +15,7 @@ from cardan.engine.constraints.drives import book_drives, hide_rows, show_rows, 
 from cardan.engine.constraints.geometric_stiffness import slow_links
 from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.write_rows import write_rows
-from cardan.engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
-from cardan.engine.impacts.laws import has_impact_law
-from cardan.engine.impacts.solve_record import record_solve
+from cardan.engine.impacts.impulse_accumulator import accumulate_last
 from cardan.engine.integrators.apply_impulses import (
     apply_impulses,
     forget_impulses,
@@ -130,6 +128,19 @@ def kick_by_drives(world: World) -> None:
 
 
 @kernel
+def add_start(world: World) -> None:
+    """Inner joints of trees also carry what drives do that start before the drift.
+
+    Writes  work.tree.reaction
+    """
+    impacts, reaction = world.work.impacts, world.work.tree.reaction
+    if impacts.started[0] == 1:
+        for j in range(reaction.shape[0]):
+            for k in range(6):
+                reaction[j, k] += impacts.started_reaction[j, k]
+
+
+@kernel
 def record_reactions(world: World) -> None:
     """Reactions of joints, where they are asked for.
 
@@ -141,6 +152,7 @@ def record_reactions(world: World) -> None:
     if alone:
         show_rows(world)
     write_reactions(world)
+    add_start(world)
     write_least_reactions(world)
     if alone:
         hide_rows(world)
@@ -171,8 +183,5 @@ def record_kick(world: World) -> None:
     record_drive_noise(world)
     if world.options.stabilisation != BAUMGARTE:
         count_work(world)
-    if has_impact_law(world.options):
-        record_solve(work.impacts, world.report)
-        accumulate_kick(world)
-        store_impulses(world)
+    accumulate_last(world)
     record_phase(world.report, PHASE_APPLY, now)
