@@ -257,10 +257,10 @@ class Presence(Commands):
         both = loaded & (moving[a] | (a == i)) & (moving[b] | (b == i))
         part = components(len(moving), a[both], b[both])
         freed = np.flatnonzero(moving & (part == part[i]) & (np.arange(len(moving)) != i))
-        for k in freed:
-            may_err(
-                model, self.state, k, np.zeros(3), late * total / model.bodies.mass[freed].sum()
-            )
+        if len(freed) > 0:
+            error = late * total / model.bodies.mass[freed].sum()
+            for k in freed.tolist():
+                may_err(model, self.state, k, np.zeros(3), error)
 
     def _change(self, body: str, kind: str, change: Change, present: int) -> None:
         self.leave_scene()

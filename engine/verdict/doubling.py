@@ -9,8 +9,9 @@ contradicts the estimate, with half the step. With an error C h^p of each motion
     error of x(h)  =  |x(h) - x(h/2)| / (1 - 2^-p)
 
 (Richardson 1911). Stops, friction and motors at their largest force change a motion at a moment
-that lies elsewhere within each other step: then p = 1, and the finer run has a quarter of the step. Where
-joints may break or triggers fire it is the only one, as blows are forces that grow with their rate.
+that lies elsewhere within each other step: then p = 1, and the finer run has a quarter of the step.
+Where joints may break or triggers fire it is the only one: the force of a blow is its impulse over
+the step.
 Where bodies can touch, impacts fall on other moments with another step, and what comes to rest may
 do so in the same place on another way: such a run is done once more with half the step if its
 estimate is small, and p = 1. Errors are shares of the reach of each motion, as in

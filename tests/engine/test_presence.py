@@ -592,7 +592,7 @@ def test_what_is_let_go_late_is_wrong_by_that(moment: float, status: str) -> Non
 
 @pytest.mark.parametrize("at_once", [1, 7, 30])
 def test_a_verdict_does_not_hang_on_how_many_steps_are_done_at_once(at_once: int) -> None:
-    """What falls freely once its support is gone was not recorded any more from the next call on."""
+    """Of what falls freely once its support is gone nothing was recorded from the next call on."""
     whole = table_that_vanishes(0.1)
     scene, parts = whole.scene, Simulation(whole.scene)
     assert scene is parts.scene

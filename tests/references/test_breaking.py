@@ -252,7 +252,7 @@ def test_a_drive_that_starts_at_once_strikes_as_one_with_a_bound(
     motor |= {} if max_force is None else {"max_force": max_force}
     cart = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
     load = {**cart, "name": "load", "mass": 10.0, "position": [1, 0, 0]}
-    rail = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
     rail |= {"axis": [1, 0, 0], "motor": motor}
     weld: Document = {"name": "weld", "type": "fixed", "parent": "cart", "child": "load"}
     scene = document(
@@ -316,9 +316,9 @@ def test_a_coupling_ends_with_its_joints(stiffness: float | None, ends: str) -> 
 
 
 def test_a_blow_that_breaks_a_joint_with_smaller_steps_makes_a_run_suspect() -> None:
-    """A cart runs into the stop of its rail: the force of that blow is its impulse over the step."""
-    cart = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
-    rail = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    """A cart runs into the stop of its rail: the force of the blow is its impulse over the step."""
+    cart: Document = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
     rail |= {"axis": [1, 0, 0], "limits": {"upper": 0.2}, "initial": {"velocity": 1.0}}
     found = {}
     for strength in (150.0, 2000.0):
