@@ -121,7 +121,7 @@ def remove(model: Model, state: State, i: int, start: Start) -> None:
     begin_again(model, state, i)
 
 
-def flown(model: Model, state: State, i: int, start: Start, late: float) -> Start:
+def after_flight(model: Model, state: State, i: int, start: Start, late: float) -> Start:
     """Where body i is `late` seconds after its start, if nothing but gravity acts on it."""
     p, q, v, w = start
     if model.bodies.kind[i] != DYNAMIC:
@@ -217,7 +217,7 @@ class Presence(Commands):
         if model.bodies.kind[i] == STATIC or i in model.prescribed.body:
             return
         if not held and not self._is_near(i, start, late):
-            put(model, state, i, flown(model, state, i, start, late))
+            put(model, state, i, after_flight(model, state, i, start, late))
         else:
             # what holds it is not foreseen
             may_err(model, state, i, late * start[2], (not held) * late * state.gravity_W)
