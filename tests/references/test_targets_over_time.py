@@ -202,3 +202,29 @@ def test_a_commanded_force_acts_as_long_as_it_says(
     sim.apply_wrench("cart", [100, 0, 0], [0, 0, 0], duration=duration)
     sim.advance(5)
     assert sim.velocities()[0, 0] == pytest.approx(impulse, rel=1e-9)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "dop853", "radau"])
+@pytest.mark.parametrize("kind", ["wrench", "force", "position"])
+def test_integrators_of_smooth_motion_take_targets_as_they_are(integrator: str, kind: str) -> None:
+    """100 N from a tenth to two tenths of a second, that begin and end with steps; no means."""
+    values: list[Any] = [0.0, 100.0, 0.0]
+    push: Document = {"times": [0.0, 0.1, 0.2], "interpolation": "step", "values": values}
+    cart: Document = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    rail["axis"] = [1, 0, 0]
+    forces: list[Document] = []
+    if kind == "wrench":
+        push["values"] = [[value, 0, 0] for value in values]
+        forces.append({"type": "wrench", "body": "cart", "force": push})
+    else:
+        rail["motor"] = {"type": kind, "target": push}
+        if kind == "position":
+            push["values"] = [1e3 * value for value in values]
+            rail["motor"]["stiffness"] = 1e-3
+    simulation = {"dt": 1e-3, "formulation": "reduced", "integrator": integrator}
+    scene = document([cart], [rail], gravity=[0, 0, 0], forces=forces, simulation=simulation)
+    sim = simulate(scene)
+    sim.advance(300)
+    # stages at the ends of a step see either side of a jump there
+    assert sim.velocities()[0, 0] == pytest.approx(10.0, rel=5e-3)
