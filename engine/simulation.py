@@ -370,12 +370,13 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
 
         What pushes a body that is absent does nothing, nor does what drives a joint that broke.
         """
-        for k in np.flatnonzero(self.state.triggers[:, FIRED_TIME] == self.state.time[0]):
-            if k < len(self.trigger_names):
-                self._note_event("trigger", trigger=k)
-            for action in self._responses[k].do:
-                if self._has_object(action):
-                    self.do(action)
+        with self.as_the_scene_says():
+            for k in np.flatnonzero(self.state.triggers[:, FIRED_TIME] == self.state.time[0]):
+                if k < len(self.trigger_names):
+                    self._note_event("trigger", trigger=k)
+                for action in self._responses[k].do:
+                    if self._has_object(action):
+                        self.do(action)
 
     # ------------------------------------------------------------------ saving
 

@@ -87,11 +87,30 @@ def mark_break(world: World, j: int, push: Vec3) -> None:
 
 
 @kernel
+def couples(joints: Joints, c: int, j: int) -> bool:
+    """Whether joint j has a term in coupling c."""
+    for t in range(joints.term_start[c], joints.term_start[c + 1]):
+        if joints.term_joint[t] == j:
+            return True
+    return False
+
+
+@kernel
+def energy_held(joints: Joints, state: State, j: int) -> float:
+    """Energy of the spring of joint j and of the couplings that end with it [J]."""
+    total = joint_spring_energy(joints, state, j)
+    for c in range(joints.kind.shape[0]):
+        if couples(joints, c, j):
+            total += joint_spring_energy(joints, state, c)
+    return total
+
+
+@kernel
 def break_joints(world: World) -> None:
     """Break every joint whose reaction in this step exceeded its breaking force.
 
-    The energy stored in its spring is lost, and booked as an impact. Its bodies may touch from then
-    on, unless another joint between them excludes the pair.
+    The energy stored in its spring and in elastic couplings of it is lost, and booked as an impact.
+    Its bodies may touch from then on, unless another joint between them excludes the pair.
 
     Reads   rows of the step, those of a joint one after the other
     Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded;
@@ -108,7 +127,7 @@ def break_joints(world: World) -> None:
         push, i = reaction_of(world, i)
         force = norm(push)
         if force > joints.breaking_force[j]:
-            state.ledger[LEDGER_IMPACT] += joint_spring_energy(joints, state, j)
+            state.ledger[LEDGER_IMPACT] += energy_held(joints, state, j)
             state.broken[j, 0] = state.time[0]
             state.broken[j, 1] = force
             state.still_steps[joints.body_a[j]] = 0

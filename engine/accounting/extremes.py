@@ -20,7 +20,7 @@ from cardan.engine.constraints.joint_couplings import (
 )
 from cardan.engine.constraints.joints.coordinates import coordinate, turned_in_A
 from cardan.engine.constraints.joints.equations import is_rigid_distance
-from cardan.engine.constraints.joints.frames import JointFrame, has_rows, joint_frame
+from cardan.engine.constraints.joints.frames import JointFrame, has_rows, is_open, joint_frame
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, norm, scale, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import (
@@ -219,6 +219,9 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
     for j in range(joints.kind.shape[0]):
         # joints of trees hold by construction: their errors are computed on request
         if model.tree.inner[j] == 1 or not has_rows(joints, kind, state, j):
+            continue
+        # a coupling of a joint that broke, too
+        if is_open(joints, state, j):
             continue
         frame = joint_frame(joints, state, j)
         error = joint_position_error(joints, state, j, frame)

@@ -25,6 +25,8 @@ from cardan.engine.world.workspace import Motion
 
 # squared cosine of half the turn across the axis of a torsion spring, below which it has no twist
 NO_TWIST = 1e-12
+# share of a span within which a point of a series counts as at its end
+BESIDE = 1e-6
 
 
 @kernel
@@ -78,6 +80,44 @@ def value_at(targets: Targets, table: int, time: float) -> float:
     t0 = targets.times[k - 1]
     share = (time - t0) / (targets.times[k] - t0)
     return before + share * (targets.values[k] - before)
+
+
+@kernel
+def has_point(targets: Targets, table: int, begin: float, end: float) -> bool:
+    """Whether a series has a point within a span; one at its ends, within BESIDE, is outside."""
+    if targets.count[table] == 1:
+        return False
+    beside = BESIDE * (end - begin)
+    k = next_point(targets, table, begin + beside)
+    last = targets.start[table] + targets.count[table]
+    return bool(k < last and targets.times[k] <= end - beside)
+
+
+@kernel
+def mean_of_series(targets: Targets, table: int, begin: float, end: float) -> float:
+    """Mean over a span; of a step function without what jumps at its ends, within BESIDE."""
+    beside = BESIDE * (end - begin)
+    value, since = value_at(targets, table, begin + beside), begin
+    if targets.is_step[table] == 1 and not has_point(targets, table, begin, end):
+        return value
+    k = next_point(targets, table, begin + beside)
+    last, total = targets.start[table] + targets.count[table], 0.0 * value
+    while k < last and targets.times[k] <= end - beside:
+        at = value if targets.is_step[table] == 1 else targets.values[k]
+        total += 0.5 * (value + at) * (targets.times[k] - since)
+        since, value = targets.times[k], targets.values[k]
+        k += 1
+    at = value if targets.is_step[table] == 1 else value_at(targets, table, end)
+    return (total + 0.5 * (value + at) * (end - since)) / (end - begin)
+
+
+@kernel
+def mean_about(targets: Targets, table: int, middle: float, h: float) -> float:
+    """Mean over a step: what jumps within it, or is shorter, has its share; else the value in its
+    middle."""
+    if not has_point(targets, table, middle - 0.5 * h, middle + 0.5 * h):
+        return value_at(targets, table, middle)
+    return mean_of_series(targets, table, middle - 0.5 * h, middle + 0.5 * h)
 
 
 @kernel
@@ -259,20 +299,36 @@ def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> N
 
 
 @kernel
-def write_applied(model: Model, state: State, f: int, time: float, motion: Motion) -> None:
-    """Add a wrench of the scene at its point of application, given in world or body axes."""
-    forces = model.forces
+def share_until(end: float, middle: float, h: float) -> float:
+    """Share of a step before a time [s], within BESIDE; h 0: whether `middle` is."""
+    if h == 0.0:
+        return 1.0 if middle < end else 0.0
+    share = (end - middle) / h + 0.5
+    if share < BESIDE:
+        return 0.0
+    return share if share < 1.0 - BESIDE else 1.0
+
+
+@kernel
+def write_applied(
+    model: Model, state: State, f: int, span: tuple[float, float], motion: Motion
+) -> None:
+    """Add a wrench of the scene at its point of application, given in world or body axes.
+
+    span: the middle of the step [s], and its length (0: the wrench at this time)
+    """
+    forces, (time, h) = model.forces, span
     i = forces.body_a[f]
     table = forces.table
     force = (
-        value_at(model.targets, table[f, 0], time),
-        value_at(model.targets, table[f, 1], time),
-        value_at(model.targets, table[f, 2], time),
+        mean_about(model.targets, table[f, 0], time, h),
+        mean_about(model.targets, table[f, 1], time, h),
+        mean_about(model.targets, table[f, 2], time, h),
     )
     torque = (
-        value_at(model.targets, table[f, 3], time),
-        value_at(model.targets, table[f, 4], time),
-        value_at(model.targets, table[f, 5], time),
+        mean_about(model.targets, table[f, 3], time, h),
+        mean_about(model.targets, table[f, 4], time, h),
+        mean_about(model.targets, table[f, 5], time, h),
     )
     q = load4(state.q_WB, i)
     if forces.body_axes[f] == 1:
@@ -287,8 +343,8 @@ def write_applied(model: Model, state: State, f: int, time: float, motion: Motio
 def write_forces(model: Model, state: State, time: float, h: float, motion: Motion) -> None:
     """Sum the force elements and commanded wrenches; stiff springs and drag are rows instead.
 
-    Reads   poses and velocities; time [s] at which targets are taken (the middle of the step);
-            h [s] the step
+    Reads   poses and velocities; time [s] in the middle of the step; h [s] the step, over which
+            wrenches are means
     Writes  motion.wrench (n, 6): all of them; motion.booked (n, 6): those whose work is external;
             state.twist
     Check   tests/engine/bodies/test_forces.py
@@ -303,12 +359,13 @@ def write_forces(model: Model, state: State, time: float, h: float, motion: Moti
         elif kind == FORCE_POINT_GRAVITY:
             write_point_gravity(model, state, f, motion)
         elif kind != FORCE_DRAG:
-            write_applied(model, state, f, time, motion)
+            write_applied(model, state, f, (time, h), motion)
     for i in range(state.applied.shape[0]):
-        if time < state.applied[i, 6]:
+        share = share_until(state.applied[i, 6], time, h)
+        if share > 0.0:
             for k in range(3):
-                motion.booked[i, k] += state.applied[i, 3 + k]
-                motion.booked[i, 3 + k] += state.applied[i, k]
+                motion.booked[i, k] += share * state.applied[i, 3 + k]
+                motion.booked[i, 3 + k] += share * state.applied[i, k]
     for i in range(motion.wrench.shape[0]):
         for k in range(6):
             motion.wrench[i, k] += motion.booked[i, k]

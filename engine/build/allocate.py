@@ -18,6 +18,7 @@ from cardan.engine.build.room import (
     has_strikes,
     max_groups,
     max_rows,
+    may_start_at_once,
 )
 from cardan.engine.build.simd import simd_arrays
 from cardan.engine.build.substeps import substep_arrays
@@ -175,6 +176,8 @@ def impact_arrays(
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         accumulator=contact_cache(max_contacts),
         record=np.zeros(N_RECORD),
+        started=np.zeros(1, np.int64),
+        started_reaction=np.zeros((n_joints, 6)),
     )
 
 
@@ -262,7 +265,7 @@ def workspace(model: Model, options: StepOptions, room: Room, threads: int = 1) 
         islands=island_arrays(part, at_once),
         dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, model.tree),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
-        if apart
+        if apart or may_start_at_once(model.joints)
         else impact_arrays(0, 0, 0, 0, impact),
         positions=position_arrays(model, options, corrected, part, n_rows),
         motion=motion,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cardan.engine.build.faults import Faults
 from cardan.schemas import Scene
-from cardan.schemas.action import Action, AppearAction, VanishAction
+from cardan.schemas.action import Action, AppearAction, ApplyForceAction, VanishAction
 from cardan.schemas.body import Body
 from cardan.schemas.trigger import TimeCondition, When
 
@@ -35,6 +35,19 @@ def responses(scene: Scene) -> list[Response]:
             when = TimeCondition(type="time", at=body.vanishes)
             found.append(Response(when, (VanishAction(op="vanish", body=body.name),), False))
     return found
+
+
+def tells_by_steps(scene: Scene) -> bool:
+    """Whether what triggers do hangs on the step itself: forces for one step, and bodies that come
+    and go where something happens, which are elsewhere as soon as that is a step later."""
+    for trigger in scene.triggers:
+        for action in trigger.do:
+            if isinstance(action, ApplyForceAction) and action.duration == 0.0:
+                return True
+            passes = isinstance(action, AppearAction | VanishAction)
+            if passes and not isinstance(trigger.when, TimeCondition):
+                return True
+    return False
 
 
 def passing_bodies(scene: Scene) -> dict[str, str]:

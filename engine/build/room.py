@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from cardan.engine.solvers.solve import AUTO, PGS, RESTING_ROWS, SMALL_STEPS, SOR
 from cardan.engine.world.collision import CollisionScratch
-from cardan.engine.world.model import Model
+from cardan.engine.world.model import MOTOR_POSITION, MOTOR_VELOCITY, Joints, Model
 from cardan.engine.world.options import ImpactTime, RestitutionLaw, StepOptions
 from cardan.engine.world.problem import FRICTION_CONE
 from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
@@ -24,6 +26,11 @@ def has_strikes(options: StepOptions) -> bool:
     """Whether impacts are separate from the kick and need arrays."""
     by_law = options.restitution_law != RestitutionLaw.NEWTON
     return by_law or options.impact_time == ImpactTime.EXACT
+
+
+def may_start_at_once(joints: Joints) -> bool:
+    """Whether any motor has a target that a drive without a bound reaches at once."""
+    return bool(np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION)).any())
 
 
 def first_capacity(n_shapes: int) -> int:

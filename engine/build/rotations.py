@@ -51,6 +51,12 @@ def product(a: Array, b: Array) -> Array:
     return np.array([scalar, *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))])
 
 
+def turned(q: Array, by: Array) -> Array:
+    """A unit quaternion turned by a rotation vector of W (3,) [rad]."""
+    angle = float(np.linalg.norm(by))
+    return product(np.array([np.cos(0.5 * angle), *(0.5 * np.sinc(0.5 * angle / np.pi) * by)]), q)
+
+
 def inverse(q: Array) -> Array:
     """Inverse of a unit quaternion."""
     return q * np.array([1.0, -1.0, -1.0, -1.0])

@@ -23,7 +23,7 @@ from cardan.engine.bodies.forces import elastic_force, elastic_slope, implicit_s
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import in_all_lanes, select
 from cardan.engine.constraints.limits import reach_of
-from cardan.engine.constraints.motor_targets import largest_force, rate_at, target_at
+from cardan.engine.constraints.motor_targets import largest_force, mean_target, rate_at
 from cardan.engine.constraints.springs import Damper, drive_gain, lagged_gain
 from cardan.engine.trees.articulated_inertia import respond, write_factor
 from cardan.engine.trees.body_sync import clear_forces
@@ -38,10 +38,10 @@ Worlds = World | LaneWorld  # numbers are then those of each world
 
 
 @kernel
-def target_of(world: Worlds, k: int, time: float) -> float:
-    """Target of the motor of rate k: commanded, or the scene's at this time."""
+def target_of(world: Worlds, k: int, middle: float, h: float) -> float:
+    """Target of the motor of rate k: commanded, or the mean of the scene's over the step."""
     drives = world.model.drives
-    return target_at(world.state, world.model, drives.joint[k], drives.axis[k], time, 0.0)
+    return mean_target(world.state, world.model, drives.joint[k], drives.axis[k], middle, h)
 
 
 @kernel
@@ -63,9 +63,9 @@ def set_motor(world: Worlds, k: int, h: float, middle: float) -> None:
     zero = in_all_lanes(0.0, work.gain)
     work.gain[k, MOTOR], work.push[k, MOTOR] = zero, zero
     if joints.motor_kind[j, axis] == MOTOR_FORCE:
-        work.push[k, MOTOR] = -h * target_of(world, k, middle)
+        work.push[k, MOTOR] = -h * target_of(world, k, middle, h)
     elif joints.motor_kind[j, axis] == MOTOR_POSITION:
-        error = world.state.tree_q[drives.coordinate[k]] - target_of(world, k, middle)
+        error = world.state.tree_q[drives.coordinate[k]] - target_of(world, k, middle, h)
         rate = target_rate(world, k, middle)
         force = elastic_force(joints.motor_stiffness[j], axis, error)
         slope = elastic_slope(joints.motor_stiffness[j], axis, error)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 
-from cardan.engine.bodies.forces import next_point, slope_at, value_at
+from cardan.engine.bodies.forces import mean_about, mean_of_series, slope_at, value_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import along_ball_axis, turned_in_A
 from cardan.engine.spatial.quaternion import Quaternion, conjugate, multiply
 from cardan.engine.spatial.rotation import exponential, logarithm
 from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, scale
-from cardan.engine.world.model import BALL, Joints, Model, Targets
+from cardan.engine.world.model import BALL, Joints, Model
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
-
-# share of half a step within which a jump of a target counts as at its end
-BESIDE = 1e-6
 
 
 @kernel
@@ -61,22 +58,12 @@ def target_at(state: State, model: Model, j: int, axis: int, time: float, width:
 
 
 @kernel
-def mean_of_series(targets: Targets, table: int, begin: float, end: float) -> float:
-    """Mean of a step function over a span; what jumps at its ends, within BESIDE, is outside."""
-    beside = BESIDE * (end - begin)
-    k, last = (
-        next_point(targets, table, begin + beside),
-        targets.start[table] + targets.count[table],
-    )
-    value = value_at(targets, table, begin + beside)
-    if k == last or targets.times[k] > end - beside:
-        return value
-    total, since = 0.0, begin
-    while k < last and targets.times[k] <= end - beside:
-        total += value * (targets.times[k] - since)
-        since, value = targets.times[k], targets.values[k]
-        k += 1
-    return (total + value * (end - since)) / (end - begin)
+def mean_target(state: State, model: Model, j: int, axis: int, middle: float, h: float) -> float:
+    """The target of a motor that pushes: commanded, or the mean of the scene's over the step."""
+    commanded = state.motor_target[j, axis]
+    if not math.isnan(commanded):
+        return commanded
+    return mean_about(model.targets, model.joints.motor_table[j, axis], middle, h)
 
 
 @kernel
@@ -179,6 +166,17 @@ def position_error(
         return state.joint_q[j, axis] - target_at(state, model, j, axis, time, width)
     aim = exponential(aim_at(state, model, j, time, width))
     return along_ball_axis(joints, j, axis, turn_between(turned_in_A(joints, state, j), aim))
+
+
+@kernel
+def soft_error(state: State, model: Model, j: int, axis: int, middle: float, h: float) -> float:
+    """As `position_error` in the middle of a step, of a drive that pushes like a spring: what jumps
+    within the step has its share of it."""
+    mean = mean_target(state, model, j, axis, middle, h)
+    if model.joints.kind[j] != BALL:
+        return state.joint_q[j, axis] - mean
+    error = position_error(state, model, j, axis, middle, 0.0)
+    return error + (target_at(state, model, j, axis, middle, 0.0) - mean)
 
 
 @kernel

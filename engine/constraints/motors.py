@@ -17,8 +17,10 @@ from cardan.engine.constraints.joints.equations import is_rigid_distance
 from cardan.engine.constraints.joints.frames import JointFrame
 from cardan.engine.constraints.motor_targets import (
     largest_force,
+    mean_target,
     position_error,
     position_rate,
+    soft_error,
     speed_over,
     target_at,
 )
@@ -188,17 +190,17 @@ def write_motor(world: World, which: Axis, frame: JointFrame) -> None:
         # of a step between exact impacts this is a part; targets are told by whole steps
         soft, whole = is_elastic(joints.motor_stiffness[j], axis), h / rows.share[0]
         width = 0.0 if soft else whole
-        error = position_error(state, model, j, axis, middle, width)
         rate = position_rate(state, model, j, axis, middle, width)
         if soft:
-            set_compliant(world, row, (error, rate))
+            set_compliant(world, row, (soft_error(state, model, j, axis, middle, h), rate))
         else:
+            error = position_error(state, model, j, axis, middle, width)
             fastest = joints.motor_max_speed[j, axis]
             speed = servo_speed(joints, j, axis, error, max_force, whole) - rate
             rows.bias[row] = min(max(speed, -fastest), fastest)
             rows.bias[row] += 0.5 * h * flight_acceleration(world, row)
     elif kind == MOTOR_FORCE:
-        target = target_at(state, model, j, axis, middle, 0.0)
+        target = mean_target(state, model, j, axis, middle, h)
         rows.lo[row] = target * h
         rows.hi[row] = target * h
 

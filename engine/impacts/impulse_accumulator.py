@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.laws import has_impact_law
-from cardan.engine.impacts.solve_record import report_solves
+from cardan.engine.impacts.solve_record import record_solve, report_solves
 from cardan.engine.problem.coupled import goes_on
 
 if TYPE_CHECKING:
     from cardan.engine.world.impacts import Impacts
     from cardan.engine.world.world import World
+
+
+@kernel
+def has_totals(world: World) -> bool:
+    """Whether there are impulses besides those of the kick."""
+    return has_impact_law(world.options) or world.work.impacts.started[0] == 1
 
 
 @kernel
@@ -77,12 +83,36 @@ def accumulate_kick(world: World) -> None:
 
 
 @kernel
+def accumulate_start(world: World) -> None:
+    """Begin the totals of a step with the impulses of drives that start before its drift."""
+    impacts = world.work.impacts
+    clear_totals(impacts)
+    record_solve(impacts, world.report)
+    accumulate_kick(world)
+    store_impulses(world)
+    impacts.started[0] = 1
+
+
+@kernel
+def accumulate_last(world: World) -> None:
+    """Add the kick to the totals of a step that has more than its kick."""
+    work = world.work
+    if not has_totals(world):
+        return
+    if not has_impact_law(world.options):
+        recall_impulses(world)
+    record_solve(work.impacts, world.report)
+    accumulate_kick(world)
+    store_impulses(world)
+
+
+@kernel
 def report_totals(world: World) -> None:
     """Replace problem.lam and the report of the last kick by the totals of parts and impacts.
 
-    Tables show these values. Does nothing if impacts are part of the kick.
+    Tables show these values. Does nothing if the kick is all there is.
     """
-    if not has_impact_law(world.options):
+    if not has_totals(world):
         return
     rows, problem, impacts = world.work.rows, world.work.problem, world.work.impacts
     n_box = rows.count[1]

@@ -21,7 +21,7 @@ from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joint_couplings import coupled_sum
 from cardan.engine.constraints.joints.frames import joint_frame
-from cardan.engine.constraints.motor_targets import position_error, position_rate
+from cardan.engine.constraints.motor_targets import position_error, position_rate, target_at
 from cardan.engine.constraints.motors import spring_coordinate
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.write_rows import write_rows
@@ -82,10 +82,10 @@ def joint_spring_force(model: Model, state: State, j: int, speed: float) -> tupl
 def motor_force(model: Model, state: State, rows: Rows, i: int, speed: float) -> float:
     """Force of a force motor, or of a motor that is a spring about its target."""
     joints, j, axis = model.joints, rows.joint[i], rows.axis[i]
-    if joints.motor_kind[j, axis] == MOTOR_FORCE:
-        return rows.lo[i]
-    # rows are written for a step of 1 s centred at this time
+    # rows are written for a step of 1 s centred at this time, over which targets are no means
     time = state.time[0] + 0.5
+    if joints.motor_kind[j, axis] == MOTOR_FORCE:
+        return target_at(state, model, j, axis, time, 0.0)
     error = position_error(state, model, j, axis, time, 0.0)
     rate = position_rate(state, model, j, axis, time, 0.0)
     force = -joints.motor_damping[j, axis] * (speed - rate)

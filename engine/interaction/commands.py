@@ -246,7 +246,7 @@ class Commands:
         self.leave_scene()
         wrench = np.concatenate([vector(force, "force"), vector(torque, "torque")])
         where = None if point is None else vector(point, "point")
-        until = self.time + max(float(duration), self.time_step)
+        until = self.time + (float(duration) or self.time_step)
         apply_wrench(self.model, self.state, self._body(body), wrench, where, until)
 
     def apply_impulse(self, body: str, impulse: Any, point: Any = None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.engine.bodies.forces import slope_at, value_at
+from cardan.engine.bodies.forces import mean_about, slope_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import in_all_lanes, lane_form_of, select
 from cardan.engine.constraints import drives
@@ -22,13 +22,13 @@ Lanes = Any  # float64 of each world
 
 
 @lane_form_of(drives.target_of)
-def target_of(world: LaneWorld, k: int, time: float) -> Lanes:
-    """Target of the motor of rate k: the command, or the scene's at this time."""
+def target_of(world: LaneWorld, k: int, middle: float, h: float) -> Lanes:
+    """Target of the motor of rate k: the command, or the mean of the scene's over the step."""
     model = world.model
     if model.commanded[k] == 1:
         return model.command[k]
     table = model.joints.motor_table[model.drives.joint[k], model.drives.axis[k]]
-    return value_at(model.targets, table, time)
+    return mean_about(model.targets, table, middle, h)
 
 
 @lane_form_of(drives.target_rate)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.placement import Placement
+from cardan.engine.build.presence import tells_by_steps
 from cardan.engine.outputs.account import Account
 from cardan.engine.verdict import Names, doubling
 
@@ -18,6 +20,7 @@ class SecondRuns(Account):
 
     scene: Any
     advance: Callable[..., int]
+    _follows_scene = False
 
     if TYPE_CHECKING:
 
@@ -36,9 +39,20 @@ class SecondRuns(Account):
 
     def leave_scene(self) -> None:
         """It moves otherwise than the scene says: other runs of that tell nothing about it."""
+        if self._follows_scene:
+            return
         self._due: list[int] = []
         self._trail: list[doubling.Moment] = []
         self._is_lost = self._can_be_repeated = False
+
+    @contextmanager
+    def as_the_scene_says(self) -> Iterator[None]:
+        """What is done meanwhile does not leave the scene."""
+        self._follows_scene = True
+        try:
+            yield
+        finally:
+            self._follows_scene = False
 
     def lose_trail(self) -> None:
         """It goes on from a snapshot, which has none of the moments before."""
@@ -49,6 +63,8 @@ class SecondRuns(Account):
         self.leave_scene()
         self._measured: NDArray[np.float64] | None = None
         self._unsolved: NDArray[np.float64] | None = None
+        if tells_by_steps(self.scene):
+            return
         of_run = self.model, self.options, self.total_steps
         self._can_be_repeated = doubling.can_be_repeated(*of_run)
         if doubling.can_be_doubled(*of_run):
@@ -131,9 +147,11 @@ class SecondRuns(Account):
             return np.zeros(0)
         if shares.touch:
             return doubling.first_order_errors(self._differences(shares, 0.5, 0), 0.5)
+        first = doubling.first_compared(found)
+        if shares.thresholds:
+            return doubling.first_order_errors(self._differences(shares, 0.25, first), 0.25)
         estimate = doubling.estimated(self.model, self.state, self.options)
         factor = doubling.coarser_step(estimate, self.total_steps)
-        first = doubling.first_compared(found)
         coarse, abrupt = self._differences(shares, float(factor), first), shares.abrupt
         if not doubling.contradicts(found, coarse, factor, abrupt=abrupt):
             return np.zeros(0)

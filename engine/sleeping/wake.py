@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cardan.engine.bodies.forces import value_at
+from cardan.engine.bodies.forces import mean_about, share_until
 from cardan.engine.collision.manifold.persistence import move_cached
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.world.contacts import Contacts
@@ -35,10 +35,10 @@ def disturb(state: State, i: int) -> None:
 
 @kernel
 def varies(targets: Targets, table: int, time: float, h: float) -> bool:
-    """Whether the value of a target differs from that of the previous step."""
+    """Whether the mean of a target over the step differs from that over the step before."""
     if targets.count[table] == 1:
         return False
-    return value_at(targets, table, time) != value_at(targets, table, time - h)
+    return mean_about(targets, table, time, h) != mean_about(targets, table, time - h, h)
 
 
 @kernel
@@ -69,7 +69,7 @@ def wake_by_time(world: World) -> None:
                 if varies(model.targets, forces.table[f, k], time, h):
                     disturb(state, forces.body_a[f])
     for i in range(state.applied.shape[0]):
-        if time < state.applied[i, 6]:
+        if share_until(state.applied[i, 6], time, h) > 0.0:
             disturb(state, i)
 
 

@@ -202,7 +202,7 @@ class SmoothModel:
                     "held_outside_tree",
                     f"Joint '{held.joint}' is held rigidly, closes a loop or is no joint of one "
                     "axis: it cannot be held in joint coordinates.",
-                    "Give its drive a stiffness.",
+                    "Give it a position drive with a `stiffness`.",
                 )
                 continue
             found[int(self.tree.v_start[at[0]])] = held

@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan.schemas import Scene
 from cardan.schemas.body import Body
-from cardan.schemas.drive import JointSpring, PositionDrive, VelocityMotor
+from cardan.schemas.drive import BallVelocityMotor, JointSpring, PositionDrive, VelocityMotor
 from cardan.schemas.joint import Distance, Joint
 from cardan.schemas.options import SimulationOptions
 from cardan.schemas.series import NumberSeries
@@ -40,7 +40,7 @@ def held_and_left_out(scene: Scene) -> tuple[list[Held], list[str]]:
                 continue
             if limits is not None and locks(limits):
                 held.append(Held(joint.name, axis, limits.lower, f"limits{ending}"))
-            elif isinstance(motor, VelocityMotor):
+            elif isinstance(motor, VelocityMotor | BallVelocityMotor):
                 speed = first_value(motor.target)
                 held.append(Held(joint.name, axis, None, f"motor{ending}", speed))
             elif isinstance(motor, PositionDrive) and not is_soft(motor):

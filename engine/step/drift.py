@@ -78,8 +78,8 @@ def has_default_drift(options: StepOptions) -> bool:
 def free_from(world: World) -> float:
     """Time [s] from which gravity alone acts on all bodies of this run; inf: never.
 
-    If there are no joints, force elements, grab or trees and no two shapes may touch, it is the end
-    of the last commanded wrench.
+    If there are no joints, force elements, grab or trees and no two shapes may ever touch, it is
+    the end of the last commanded wrench.
     """
     model, state = world.model, world.state
     if len(model.joints.kind) + len(model.forces.kind) + len(model.tree.kind) > 0:
@@ -90,7 +90,8 @@ def free_from(world: World) -> float:
         return inf
     if first_bad_body(model.bodies, state) >= 0 or not has_default_drift(world.options):
         return inf
-    if can_any_touch(model.shapes, model.bodies.kind, state.excluded):
+    # those that are absent or asleep as well: a run does not become free on its way
+    if can_any_touch(model.shapes, world.kind, state.excluded):
         return inf
     time = 0.0
     for i in range(state.applied.shape[0]):

@@ -13,11 +13,13 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.impact_rows import drives_at_once, write_impact_rows
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.constraints.motor_targets import speed_jumps
+from cardan.engine.impacts.impulse_accumulator import accumulate_start
 from cardan.engine.integrators.velocity_projection import hold_motion, solve_rows
 from cardan.engine.problem.assemble import write_friction_law
 from cardan.engine.step.clock import set_part
 from cardan.engine.step.find_contacts import find_contacts
 from cardan.engine.trees.impulses import book_supports
+from cardan.engine.trees.reactions import write_reactions
 from cardan.engine.world.model import MOTOR_VELOCITY
 from cardan.engine.world.world import World
 
@@ -76,6 +78,20 @@ def has_jump(world: World) -> bool:
 
 
 @kernel
+def keep_reactions(world: World) -> None:
+    """Keep the reactions of inner joints of trees in `solve_instant`, as means over the step.
+
+    Reads   velocities before (motion) and after (state); clock.h: INSTANT of the step
+    Writes  impacts.started_reaction; work.tree.reaction (scratch)
+    """
+    reaction, kept = world.work.tree.reaction, world.work.impacts.started_reaction
+    write_reactions(world, 0)
+    for j in range(reaction.shape[0]):
+        for k in range(6):
+            kept[j, k] = INSTANT * reaction[j, k]
+
+
+@kernel
 def start_drives(world: World) -> bool:
     """Before the first drift along velocities that were set, drives get theirs; False: short room.
 
@@ -88,5 +104,7 @@ def start_drives(world: World) -> bool:
     if found:
         solve_instant(world, True)
         book_instant(world)
+        accumulate_start(world)
+        keep_reactions(world)
     set_part(world, world.options.time_step, 0)
     return found

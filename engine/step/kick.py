@@ -14,9 +14,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.geometric_stiffness import slow_links
 from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.write_rows import write_rows
-from cardan.engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
-from cardan.engine.impacts.laws import has_impact_law
-from cardan.engine.impacts.solve_record import record_solve
+from cardan.engine.impacts.impulse_accumulator import accumulate_last
 from cardan.engine.integrators.apply_impulses import (
     apply_impulses,
     forget_impulses,
@@ -125,6 +123,19 @@ def kick_with_drives(world: World) -> bool:
 
 
 @kernel
+def add_start(world: World) -> None:
+    """Inner joints of trees also carry what drives do that start before the drift.
+
+    Writes  work.tree.reaction
+    """
+    impacts, reaction = world.work.impacts, world.work.tree.reaction
+    if impacts.started[0] == 1:
+        for j in range(reaction.shape[0]):
+            for k in range(6):
+                reaction[j, k] += impacts.started_reaction[j, k]
+
+
+@kernel
 def record_reactions(world: World) -> None:
     """Reactions of joints, where they are asked for.
 
@@ -132,6 +143,7 @@ def record_reactions(world: World) -> None:
     """
     if world.work.tree.asked[0] == 1:
         write_reactions(world, world.work.drives.shown[0])
+        add_start(world)
         write_least_reactions(world)
 
 
@@ -159,8 +171,5 @@ def record_kick(world: World) -> None:
     record_drive_noise(world)
     if world.options.stabilisation != BAUMGARTE:
         count_work(world)
-    if has_impact_law(world.options):
-        record_solve(work.impacts, world.report)
-        accumulate_kick(world)
-        store_impulses(world)
+    accumulate_last(world)
     record_phase(world.report, PHASE_APPLY, now)

@@ -21,6 +21,7 @@ from cardan.engine.accounting.variation import (
     record_variation,
 )
 from cardan.engine.bodies.finite import first_bad_body
+from cardan.engine.bodies.forces import BESIDE
 from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel, unlocked_kernel
 from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
@@ -132,6 +133,7 @@ def begin_step(world: World) -> bool:
     work.ahead.dropped[0] = 0  # looked for in few steps
     work.positions.gained[:] = 0.0
     work.substeps.shift[:] = 0.0
+    work.impacts.started[0] = 0
     if has_impact_law(world.options):
         clear_totals(work.impacts)
     if state.velocities_changed[0] == VELOCITIES_SET:
@@ -199,7 +201,7 @@ def step(world: World) -> bool:
     """
     state, work = world.state, world.work
     work.drives.without_rows[0], work.drives.shown[0] = 0, 0
-    is_free = state.time[0] + 0.5 * world.options.time_step >= world.clock.free_from[0]
+    is_free = state.time[0] + BESIDE * world.options.time_step >= world.clock.free_from[0]
     if is_free:
         drift_freely(world)
     elif first_bad_body(world.model.bodies, state) < 0:

@@ -10,6 +10,8 @@ contradicts the estimate, with half the step. With an error C h^p of each motion
 
 (Richardson 1911). Stops, friction and motors at their largest force change a motion at a moment
 that lies elsewhere within each other step: then p = 1, and the finer run has a quarter of the step.
+Where joints may break or triggers fire it is the only one: the force of a blow is its impulse over
+the step.
 Where bodies can touch, impacts fall on other moments with another step, and what comes to rest may
 do so in the same place on another way: such a run is done once more with half the step if its
 estimate is small, and p = 1. Errors are shares of the reach of each motion, as in
@@ -34,6 +36,7 @@ from cardan.engine.build.mobility import prescribed_bodies
 from cardan.engine.build.rotations import turn_all, turned_apart
 from cardan.engine.verdict.estimates import (
     SETTLED_SHARE,
+    has_thresholds,
     is_abrupt,
     may_strike,
     reaches,
@@ -110,15 +113,11 @@ def moment(state: State) -> Moment:
 
 
 def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run is cheap, and nothing breaks or is triggered."""
+    """Whether a run is cheap, and its errors depend on the step of the scene."""
     count, touch = int((model.bodies.kind == DYNAMIC).sum()), may_strike(model)
     cheap = 0 < count * steps <= (MOST_WORK_TOUCHING if touch else MOST_WORK)
-    steady = (
-        options.integrator in OF_FIXED_STEPS
-        and len(model.triggers.kind) == 0
-        and bool(np.isinf(model.joints.breaking_force).all())
-    )
-    return cheap and steady and steps >= COARSER[-1] * LEAST_STEPS
+    own = options.integrator in OF_FIXED_STEPS
+    return cheap and own and steps >= COARSER[-1] * LEAST_STEPS
 
 
 def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
@@ -230,6 +229,8 @@ class Shares:
             self._least = SMALL_SHARE_TOUCHING, SMALL_TURN_TOUCHING
         self.abrupt = is_abrupt(model)
         """Whether something changes motions at a moment."""
+        self.thresholds = has_thresholds(model)
+        """Whether what a blow sets off may not come about in a coarser run."""
 
     def bodies(self) -> NDArray[np.int64]:
         """(m,): the body that each motion is of."""

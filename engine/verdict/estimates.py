@@ -114,12 +114,18 @@ def may_strike(model: Model) -> bool:
     return bool((moving & can_touch(model.shapes, len(moving))).any())
 
 
+def has_thresholds(model: Model) -> bool:
+    """Whether joints may break or triggers fire, which blows of other steps may not bring about."""
+    return len(model.triggers.kind) > 0 or bool(np.isfinite(model.joints.breaking_force).any())
+
+
 def is_abrupt(model: Model) -> bool:
-    """Whether joints have stops, friction or motors with a largest force, which change a motion at
-    a moment: within a step, wherever that is."""
+    """Whether something changes a motion at a moment, wherever that is within a step: stops and
+    friction of joints, motors with a largest force, and what `has_thresholds` says."""
     joints = model.joints
-    bounded = np.isfinite(joints.motor_max_force)
-    return bool((joints.limit_on != 0).any() or (joints.friction > 0.0).any() or bounded.any())
+    bounded = np.isfinite(joints.motor_max_force).any()
+    held = (joints.limit_on != 0).any() or (joints.friction > 0.0).any()
+    return bool(bounded or held or has_thresholds(model))
 
 
 def ratio(above: Array, below: Array) -> Array:

@@ -19,7 +19,8 @@ RECORD_RESIDUAL, RECORD_COULOMB, RECORD_ITERATIONS, N_RECORD = range(4)
 
 @struct
 class Impacts(NamedTuple):
-    """One impact at a time and the sums of a step; empty if impacts are part of the kick."""
+    """One impact at a time and the sums of a step; empty if impacts are part of the kick and no
+    drive can start at once."""
 
     problem: Problem  # equations of the bodies in reach, contacts, then contacts that restore
     source: NDArray  # (max,) int64             row of the step that a row of `problem` is
@@ -35,3 +36,5 @@ class Impacts(NamedTuple):
     joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
     accumulator: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
     record: NDArray  # (3,)                     largest residuals m/s, sum of iterations: RECORD_...
+    started: NDArray  # (1,) int64              1: drives started before the drift of this step
+    started_reaction: NDArray  # (j, 6) N m, N  of that on inner joints of trees: torque, force, W

@@ -534,3 +534,69 @@ def test_what_never_comes_is_warned_of() -> None:
     assert [one.pointer for one in scene_warnings(late)] == ["/bodies/1/appears"]
     asked = falling(tumbling(present=False), triggers=[at(0.2, "appear", "late")])
     assert scene_warnings(load_scene(asked)) == []
+
+
+# ---------------------------------------------------------------- moments within a step
+
+
+@pytest.mark.parametrize("moment", [0.1003, 0.105, 0.1099])
+def test_what_appears_within_a_step_is_where_flight_takes_it(moment: float) -> None:
+    """A step of a hundredth of a second: tumbling, it was up to one step late."""
+    coarse = simulate(falling(tumbling(appears=moment), dt=0.01))
+    fine = simulate(falling(tumbling(appears=moment), dt=1e-4))
+    coarse.advance(100)
+    fine.advance(10000)
+    assert coarse.poses()[1] == pytest.approx(fine.poses()[1], abs=1e-5)
+    assert coarse.velocities()[1] == pytest.approx(fine.velocities()[1], abs=1e-5)
+    assert coarse.summary()["energy"]["balance_error"] < 1e-9
+
+
+def test_what_appears_on_something_stays_where_it_appears() -> None:
+    late = simulate(document([ground(), ball("ball", [0, 0, 0.1], appears=0.1003)],
+                             simulation={"dt": 0.01, "duration": 0.5}))  # fmt: skip
+    late.advance(11)
+    assert late.poses()[1, 2] == 0.1
+    assert not late.velocities()[1].any()
+    late.advance(39)
+    assert late.poses()[1, 2] == pytest.approx(0.1, abs=1e-6)
+    assert late.summary()["verdict"]["status"] == "trusted"
+
+
+def table_that_vanishes(moment: float) -> Simulation:
+    """Two boxes on a table, at the end of a run of 0.3 s."""
+    box = {"type": "box", "size": [0.1, 0.1, 0.1]}
+    boxes = [
+        {"name": name, "mass": 1.0, "position": [0, 0, z], "shapes": [box]}
+        for name, z in (("low", 0.05), ("high", 0.15))
+    ]
+    table = {"name": "table", "type": "static", "position": [0, 0, -0.5], "vanishes": moment}
+    table["shapes"] = [{"type": "box", "size": [1, 1, 1]}]
+    sim = simulate(document([table, *boxes], simulation={"dt": 0.01, "duration": 0.3}))
+    sim.advance(30)
+    return sim
+
+
+@pytest.mark.parametrize(
+    ("moment", "status"), [(0.1, "trusted"), (0.1003, "suspect"), (0.1099, "trusted")]
+)
+def test_what_is_let_go_late_is_wrong_by_that(moment: float, status: str) -> None:
+    """A support that vanishes within a step carries until its end: the fall is late by the rest."""
+    sim = table_that_vanishes(moment)
+    fallen = 0.5 * G * (0.3 - moment) ** 2
+    wrong = [abs(0.05 - sim.poses()[1, 2] - fallen), abs(0.15 - sim.poses()[2, 2] - fallen)]
+    assert (max(wrong) > 0.05 * fallen) == (status == "suspect")
+    verdict = sim.summary()["verdict"]
+    assert verdict["status"] == status
+    assert {one["quantity"] for one in verdict["findings"]} <= {"step_error"}
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 30])
+def test_a_verdict_does_not_hang_on_how_many_steps_are_done_at_once(at_once: int) -> None:
+    """Of what falls freely once its support is gone nothing was recorded from the next call on."""
+    whole = table_that_vanishes(0.1)
+    scene, parts = whole.scene, Simulation(whole.scene)
+    assert scene is parts.scene
+    while parts.step_count < 30:
+        parts.advance(min(at_once, 30 - parts.step_count))
+    assert parts.summary()["verdict"] == whole.summary()["verdict"]
+    assert parts.state_hash() == whole.state_hash()

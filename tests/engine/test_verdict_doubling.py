@@ -15,7 +15,7 @@ from cardan.engine import Simulation
 from cardan.engine.outputs.account import Account
 from cardan.engine.verdict import Names, doubling
 from cardan.engine.verdict.estimates import is_abrupt
-from tests.engine.scenes import Document, brick, document
+from tests.engine.scenes import Document, brick, document, ground
 
 BOX = {"type": "box", "size": [0.1, 0.1, 0.1]}
 
@@ -393,3 +393,38 @@ def test_what_is_soon_at_rest_is_seen_to_be_wrong() -> None:
     one = run(document)
     assert quantities(Account.findings(one)) == ["step_error"]
     assert quantities(one.findings()) == ["step_error"]
+
+
+@pytest.mark.parametrize("more", ["nothing", "trigger", "breaking_force", "appears"])
+def test_runs_with_triggers_and_joints_that_break_are_done_again_too(more: str) -> None:
+    """A servo that arrives within six steps: no estimate of a step sees how late it brakes."""
+    arm: Document = {"name": "arm", "mass": 1.0, "inertia": [0.05, 0.05, 0.05]}
+    motor = {"type": "position", "target": 0.056, "max_force": 19.0, "max_speed": 1.0}
+    hinge: Document = {"name": "hinge", "type": "hinge", "parent": "world", "child": "arm"}
+    hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1], "motor": motor}
+    other: Document = {**arm, "name": "other", "position": [1, 0, 0]}
+    scene = document([arm, other], [hinge], gravity=[0, 0, 0])
+    scene["simulation"] = {"dt": 0.01, "duration": 0.7}
+    if more == "trigger":
+        stop = {"op": "set_velocity", "body": "other", "linear": [1, 0, 0], "angular": [0, 0, 0]}
+        scene["triggers"] = [{"name": "go", "when": {"type": "time", "at": 0.1}, "do": [stop]}]
+    elif more == "breaking_force":
+        hinge["breaking_force"] = 1e9
+    elif more == "appears":
+        other["appears"] = 0.1003
+    one = run(scene)
+    assert Account.findings(one) == []
+    assert quantities(one.findings()) == ["step_error"]
+    assert one.findings()[0]["body"] == "arm"
+
+
+def test_bodies_that_come_and_go_where_something_happens_are_judged_by_estimates() -> None:
+    """A ball that is thrown anew wherever it lands is somewhere else a step later."""
+    ball: Document = {"name": "ball", "mass": 1.0, "position": [0, 0, 0.5]}
+    ball["shapes"] = [{"type": "sphere", "radius": 0.1}]
+    landed = {"type": "contact", "body": "ball", "other": "ground"}
+    again = [{"op": op, "body": "ball"} for op in ("vanish", "appear")]
+    scene = document([ground(), ball], simulation={"dt": 1e-3, "duration": 2.0})
+    scene["triggers"] = [{"name": "landed", "when": landed, "repeat": True, "do": again}]
+    one = run(scene)
+    assert one.findings() == Account.findings(one) == []

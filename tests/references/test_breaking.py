@@ -235,3 +235,96 @@ def test_breaks_are_recorded_among_contacts_by_name() -> None:
     assert list(table["joint"][:2]) == ["hook", ""]
     assert list(table["body_a"][:2]) == ["world", "ground"]
     assert list(table["body_b"][:2]) == ["stone", "stone"]
+
+
+@pytest.mark.parametrize("max_force", [None, 1e6])
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize("start", [0.0, 0.1, 0.1003])
+def test_a_drive_that_starts_at_once_strikes_as_one_with_a_bound(
+    max_force: float | None, formulation: str, start: float
+) -> None:
+    """A cart of 1 kg with 10 kg on it has 1 m/s within a step of 1 ms: 10 kN on the weld.
+
+    Tables, sensors and what breaks a joint knew nothing of it where the drive has no bound.
+    """
+    speed: Any = {"times": [0.0, start], "values": [0.0, 1.0], "interpolation": "step"}
+    motor = {"type": "velocity", "target": speed if start > 0.0 else 1.0}
+    motor |= {} if max_force is None else {"max_force": max_force}
+    cart = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    load = {**cart, "name": "load", "mass": 10.0, "position": [1, 0, 0]}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    rail |= {"axis": [1, 0, 0], "motor": motor}
+    weld: Document = {"name": "weld", "type": "fixed", "parent": "cart", "child": "load"}
+    scene = document(
+        [cart, load],
+        [rail, weld],
+        gravity=[0, 0, 0],
+        simulation={"dt": 1e-3, "duration": 0.2, "formulation": formulation},
+        sensors=[{"name": "weld", "type": "force_torque", "joint": "weld"},
+                 {"name": "load", "type": "imu", "body": "load"}],
+        record={"every": 1},
+    )  # fmt: skip
+    tables = run(load_scene(scene))[0].tables()
+    joints, sensors, h = tables["joints"], tables["sensors"], 1e-3
+    of_weld, of_rail = joints["joint"] == "weld", joints["joint"] == "rail"
+    assert h * joints["fx"][of_weld].sum() == pytest.approx(10.0, rel=1e-5)
+    assert h * joints["motor_force"][of_rail].sum() == pytest.approx(11.0, rel=1e-5)
+    force, acceleration = (sensors["sensor"] == name for name in ("weld", "load"))
+    assert sensors["fx"][force][1:] == pytest.approx(
+        10.0 * sensors["ax"][acceleration][1:], abs=0.1
+    )
+    weld["breaking_force"] = 1e3
+    broken = run(load_scene({**scene, "sensors": []}))[1]["joints"]["broken"]
+    assert [one["joint"] for one in broken] == ["weld"]
+    assert broken[0]["force"] == pytest.approx(1e4, rel=1e-5)
+
+
+@pytest.mark.parametrize("stiffness", [None, 500.0])
+@pytest.mark.parametrize("ends", ["force", "trigger", "vanishes"])
+def test_a_coupling_ends_with_its_joints(stiffness: float | None, ends: str) -> None:
+    """Two carts on vertical rails, of which one loses its rail: no error and no energy is left."""
+    carts: list[Document] = [
+        {"name": name, "mass": mass, "inertia": [0.1, 0.1, 0.1], "position": [mass, 0, 0]}
+        for name, mass in (("light", 1.0), ("heavy", 2.0))
+    ]
+    rails: list[Document] = [
+        {"name": f"rail of {cart['name']}", "type": "slider", "parent": "world",
+         "child": cart["name"], "axis": [0, 0, 1]}
+        for cart in carts
+    ]  # fmt: skip
+    terms = [{"joint": rail["name"], "factor": 1.0} for rail in rails]
+    rope: Document = {"name": "rope", "type": "coupling", "terms": terms}
+    rope |= {} if stiffness is None else {"stiffness": stiffness}
+    more: Document = {}
+    if ends == "force":
+        rails[1]["breaking_force"] = 30.0
+        aside = {"times": [0, 0.3], "values": [[0, 0, 0], [50, 0, 0]], "interpolation": "step"}
+        more["forces"] = [{"type": "wrench", "body": "heavy", "force": aside}]
+    elif ends == "trigger":
+        cut = {"op": "break_joint", "joint": rails[1]["name"]}
+        more["triggers"] = [{"name": "cut", "when": {"type": "time", "at": 0.3}, "do": [cut]}]
+    else:
+        carts[1]["vanishes"] = 0.3
+    scene = document(carts, [*rails, rope], simulation={"dt": 1e-3, "duration": 0.6}, **more)
+    recording, summary = run(load_scene(scene))
+    assert summary["verdict"] == {"status": "trusted", "findings": []}
+    assert summary["joints"]["max_position_error"] < 1e-9
+    assert summary["energy"]["balance_error"] < 1e-9
+    if stiffness is None and ends != "force":
+        # 0.3 s upwards with g/3, 0.3 s of free fall
+        assert recording.tables()["bodies"]["pz"][-2] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_blow_that_breaks_a_joint_with_smaller_steps_makes_a_run_suspect() -> None:
+    """A cart runs into the stop of its rail: the force of the blow is its impulse over the step."""
+    cart: Document = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    rail |= {"axis": [1, 0, 0], "limits": {"upper": 0.2}, "initial": {"velocity": 1.0}}
+    found = {}
+    for strength in (150.0, 2000.0):
+        rail["breaking_force"] = strength
+        scene = document([cart], [rail], gravity=[0, 0, 0], simulation={"dt": 0.01, "duration": 1})
+        summary = run(load_scene(scene))[1]
+        assert summary["joints"]["broken"] == []
+        found[strength] = summary["verdict"]["status"]
+    assert found == {150.0: "suspect", 2000.0: "trusted"}

@@ -146,3 +146,85 @@ def test_every_component_of_a_wrench_gives_its_impulse(
     shifted = component % 3 if axes == "world" else (component + 1) % 3
     expected[shifted + (0 if component < 3 else 3)] = integral(1.25, interpolation) * scale
     assert sim.velocities()[0] == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize("interpolation", ["step", "linear"])
+@pytest.mark.parametrize("kind", ["wrench", "force", "position"])
+@pytest.mark.parametrize("span", [(0.101, 0.104), (0.1025, 0.1075), (0.1051, 0.2051)])
+def test_what_jumps_within_a_step_or_is_shorter_has_its_impulse(
+    formulation: str, interpolation: str, kind: str, span: tuple[float, float]
+) -> None:
+    """100 N for 3 ms within a step of 10 ms: nothing was felt of it, and the run was trusted."""
+    begin, end = span
+    push: Document = {"times": [0.0, begin, end], "values": [0.0, 100.0, 0.0]}
+    impulse = 100.0 * (end - begin)
+    if interpolation == "linear":
+        push = {"times": [begin, 0.5 * (begin + end), end], "values": [0.0, 100.0, 0.0]}
+        impulse *= 0.5
+    push["interpolation"] = interpolation
+    cart: Document = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    rail["axis"] = [1, 0, 0]
+    forces: list[Document] = []
+    if kind == "wrench":
+        push["values"] = [[value, 0, 0] for value in push["values"]]
+        forces.append({"type": "wrench", "body": "cart", "force": push})
+    else:
+        # 1e-3 N/m and targets of 1e5 m
+        rail["motor"] = {"type": kind, "target": push}
+        if kind == "position":
+            push["values"] = [1e3 * value for value in push["values"]]
+            rail["motor"]["stiffness"] = 1e-3
+    simulation = {"dt": 0.01, "duration": 0.5, "formulation": formulation}
+    scene = document([cart], [rail], gravity=[0, 0, 0], forces=forces, simulation=simulation)
+    sim = simulate(scene)
+    sim.advance(50)
+    # the spring is stretched by the way of the cart, a thousandth of a newton
+    assert sim.velocities()[0, 0] == pytest.approx(impulse, rel=2e-4)
+    way = impulse * (0.5 - 0.5 * (begin + end))
+    assert sim.poses()[0, 0] == pytest.approx(way, rel=0.01)
+    assert sim.summary()["energy"]["balance_error"] < 1e-9
+
+
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize(("duration", "impulse"), [(0.0, 1.0), (0.003, 0.3), (0.014, 1.4)])
+def test_a_commanded_force_acts_as_long_as_it_says(
+    duration: float, impulse: float, joined: bool
+) -> None:
+    """Of any share of a step; without a duration for one step."""
+    cart: Document = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    rail["axis"] = [1, 0, 0]
+    sim = simulate(document([cart], [rail] if joined else [], simulation={"dt": 0.01}))
+    sim.set_gravity([0, 0, 0])
+    sim.advance(3)
+    sim.apply_wrench("cart", [100, 0, 0], [0, 0, 0], duration=duration)
+    sim.advance(5)
+    assert sim.velocities()[0, 0] == pytest.approx(impulse, rel=1e-9)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "dop853", "radau"])
+@pytest.mark.parametrize("kind", ["wrench", "force", "position"])
+def test_integrators_of_smooth_motion_take_targets_as_they_are(integrator: str, kind: str) -> None:
+    """100 N from a tenth to two tenths of a second, that begin and end with steps; no means."""
+    values: list[Any] = [0.0, 100.0, 0.0]
+    push: Document = {"times": [0.0, 0.1, 0.2], "interpolation": "step", "values": values}
+    cart: Document = {"name": "cart", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    rail: Document = {"name": "rail", "type": "slider", "parent": "world", "child": "cart"}
+    rail["axis"] = [1, 0, 0]
+    forces: list[Document] = []
+    if kind == "wrench":
+        push["values"] = [[value, 0, 0] for value in values]
+        forces.append({"type": "wrench", "body": "cart", "force": push})
+    else:
+        rail["motor"] = {"type": kind, "target": push}
+        if kind == "position":
+            push["values"] = [1e3 * value for value in values]
+            rail["motor"]["stiffness"] = 1e-3
+    simulation = {"dt": 1e-3, "formulation": "reduced", "integrator": integrator}
+    scene = document([cart], [rail], gravity=[0, 0, 0], forces=forces, simulation=simulation)
+    sim = simulate(scene)
+    sim.advance(300)
+    # stages at the ends of a step see either side of a jump there
+    assert sim.velocities()[0, 0] == pytest.approx(10.0, rel=5e-3)

@@ -43,10 +43,22 @@ def is_broken(state: State, j: int) -> bool:
 
 
 @kernel
-def is_open(joints: Joints, state: State, j: int) -> bool:
-    """Whether joint j holds nothing now: it is broken, or one of its bodies is absent."""
+def is_apart(joints: Joints, state: State, j: int) -> bool:
+    """Whether joint j is broken, or one of its bodies is absent."""
     a, b = joints.body_a[j], joints.body_b[j]
     return is_broken(state, j) or state.present[a] == 0 or state.present[b] == 0
+
+
+@kernel
+def is_open(joints: Joints, state: State, j: int) -> bool:
+    """Whether joint j holds nothing now: it is broken, one of its bodies is absent, or that is so
+    of a joint that it couples."""
+    if is_apart(joints, state, j):
+        return True
+    for t in range(joints.term_start[j], joints.term_start[j + 1]):
+        if is_apart(joints, state, joints.term_joint[t]):
+            return True
+    return False
 
 
 @kernel

@@ -10,7 +10,7 @@ import pytest
 import scipy.linalg
 
 import cardan
-from cardan import Dynamics, linearize
+from cardan import Dynamics, SceneError, linearize
 from cardan.engine.build.rotations import rotation_matrix
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, document
@@ -241,6 +241,20 @@ def test_a_rigid_drive_takes_its_coordinate_out() -> None:
     found = linear(scene)
     assert found.coordinates == ("j1",)
     assert frequencies(found) == pytest.approx([math.sqrt(G)], rel=1e-8)
+
+
+@pytest.mark.parametrize("bound", [{}, {"max_force": 5.0}])
+def test_a_ball_that_a_drive_of_a_speed_holds_is_refused_by_its_place(bound: Document) -> None:
+    """Joints that drives hold come first in the trees of the model, not in what is told."""
+    body: Document = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    bodies = [{**body, "name": "arm"}, {**body, "name": "wheel", "position": [3, 0, 0]}]
+    ball: Document = {"name": "ball", "type": "ball", "anchor": [0.3, 0, 0], "child": "arm"}
+    ball["motor"] = {"type": "velocity", "target": [0, 0, 0], **bound}
+    axle: Document = {"name": "axle", "type": "hinge", "anchor": [3, 0, 0], "child": "wheel"}
+    axle |= {"axis": [0, 0, 1], "motor": {"type": "velocity", "target": 0.0}}
+    joints = [{"parent": "world", **joint} for joint in (ball, axle)]
+    with pytest.raises(SceneError, match="/joints/0/motor: Joint 'ball' is held rigidly"):
+        linear(document(bodies, joints))
 
 
 def test_ratios_that_are_rounding_are_none() -> None:
