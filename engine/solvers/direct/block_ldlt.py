@@ -158,16 +158,14 @@ def _divide(C: NDArray, inverse: NDArray, n: int, X: NDArray) -> None:
 def _add_product(X: NDArray, Y: NDArray, n: int, sign: float, rows: int, Z: NDArray) -> None:
     """Z += sign X^T Y over n rows of both; `rows` rows of Z."""
     for r in range(rows):
-        z0, z1, z2, z3, z4, z5 = Z[r, 0], Z[r, 1], Z[r, 2], Z[r, 3], Z[r, 4], Z[r, 5]
+        four, z4, z5 = four_of(Z[r], 0), Z[r, 4], Z[r, 5]
         for c in range(n):
             f = sign * X[c, r]
-            z0 += f * Y[c, 0]
-            z1 += f * Y[c, 1]
-            z2 += f * Y[c, 2]
-            z3 += f * Y[c, 3]
+            four += f * four_of(Y[c], 0)
             z4 += f * Y[c, 4]
             z5 += f * Y[c, 5]
-        Z[r, 0], Z[r, 1], Z[r, 2], Z[r, 3], Z[r, 4], Z[r, 5] = z0, z1, z2, z3, z4, z5
+        put_four(four, Z[r], 0)
+        Z[r, 4], Z[r, 5] = z4, z5
 
 
 @kernel
