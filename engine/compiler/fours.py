@@ -38,6 +38,7 @@ elif not HAS_LANES:
 else:
     from llvmlite import ir
     from numba import types
+    from numba.core import errors
     from numba.extending import intrinsic
 
     from cardan.engine.compiler.lanes import LanesType
@@ -47,6 +48,8 @@ else:
 
     def _place(context, builder, array_type, array, at):
         """Address of x[at] as that of four numbers."""
+        if array_type.layout != "C":
+            raise errors.LoweringError("four numbers of an array whose numbers are apart")
         data = context.make_array(array_type)(context, builder, array).data
         return builder.bitcast(builder.gep(data, [at]), FOUR.as_pointer())
 
