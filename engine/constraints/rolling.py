@@ -22,7 +22,6 @@ from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicu
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import SolverMethod
-from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)

@@ -25,8 +25,8 @@ DUE, KINETIC, MORE, PUSH_WITHIN, TURNING_WITHIN, JOLTED = 19, 20, 21, 22, 25, 28
 # support of a set: none, several with different motions, or (1 + k) body k
 FREE, TORN = 0, -1
 
-# a change above this share of the kinetic energy in one step is not an error of smooth motion: it is
-# not given back, but taken
+# a change above this share of the kinetic energy in one step is not an error of smooth motion: a
+# loss is not given back, a gain is taken all the same
 MOST = 0.1
 
 Twist = tuple[Vec3, Vec3]  # velocity [m/s], angular velocity [rad/s]

@@ -188,10 +188,10 @@ def test_a_trebuchet_of_light_links_stays_in_one_place() -> None:
         {"name": "weight", "mass": 400.0, "position": [-1.2, 0.0, 2.2], "inertia": [20.0] * 3},
         {"name": "stone", "mass": 5.0, "position": [1.2, 0.0, 2.7], "inertia": [0.05] * 3},
     ]
-    axis = [0, 1, 0]
+    hinge = {"type": "hinge", "axis": [0, 1, 0]}
     joints: list[Document] = [
-        {"parent": "world", "child": "beam", "anchor": [-0.6, 0, 3], "type": "hinge", "axis": axis},
-        {"parent": "beam", "child": "weight", "anchor": [-1.2, 0, 3], "type": "hinge", "axis": axis},
+        {"parent": "world", "child": "beam", "anchor": [-0.6, 0, 3]} | hinge,
+        {"parent": "beam", "child": "weight", "anchor": [-1.2, 0, 3]} | hinge,
     ]
     last = "beam"
     for i in range(5):
