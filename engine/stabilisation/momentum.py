@@ -6,7 +6,7 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import note_growth
+from cardan.engine.accounting.crossings import SMALL_GROWTH, note_growth
 from cardan.engine.accounting.returned import record_return
 from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
@@ -230,15 +230,16 @@ def _is_due(sums: NDArray) -> bool:
 
 
 @kernel
-def _write_scaling(sums: NDArray) -> float:
+def _write_scaling(sums: NDArray, small: float) -> float:
     """By how much more the motion of a set is scaled, and what that brings.
 
     Writes  sums: MORE, DUE
+    Reads   small: what tells nothing [J]
     Returns what equations brought beyond the error of a smooth motion [J]
     """
     due, T = sums[DUE], sums[KINETIC]
     brought = -due - sums[JOLTED]
-    if T > 0.0 and brought > MOST * T:
+    if T > 0.0 and brought > MOST * T and brought > small:
         sums[DUE] = -min(brought, T)
         sums[MORE] = sqrt(1.0 + sums[DUE] / T) - 1.0
         return float(brought)
@@ -330,8 +331,8 @@ def return_energy(world: World) -> float:
     which keeps J u = 0. The rigid motion is that of the support; for a floating set its own, so
     that its momenta are kept. Sets with several supports of different motion are not scaled, nor
     those with more than the share MOST of their energy due: such a motion was not smooth. What
-    equations brought beyond that is always taken, whichever they are: equations that nearly depend
-    on each other, and links that whip, would bring more in the next step.
+    equations brought beyond that, and beyond what a verdict tells of, is taken all the same:
+    equations that nearly depend on each other would bring more in the next step.
 
     Reads   positions.gained, jolted (n,) J; sets as return_momentum left them
     Writes  state.v_WB_W, w_WB_W, momentum_in, extremes (RETURNED_..., GROWTH)
@@ -362,7 +363,7 @@ def return_energy(world: World) -> float:
             _add_motion(world, i, s)
     gained, total, net = 0.0, 0.0, 0.0
     for s in range(n):
-        note_growth(state, _write_scaling(sums[s]))
+        note_growth(state, _write_scaling(sums[s], state.extremes[SMALL_GROWTH]))
         if sums[s, MORE] != 0.0:
             gained += _book_scaling(world, s)
             total += abs(sums[s, DUE])
