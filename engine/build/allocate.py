@@ -151,8 +151,9 @@ def position_arrays(
         held=np.zeros(n, np.int64),
         passes=np.zeros((n, 5)),
         gained=np.zeros(n),
+        jolted=np.zeros(n),
         lost=np.zeros((n, 3)),
-        sums=np.zeros((n, 28)),
+        sums=np.zeros((n, 29)),
     )
 
 

@@ -24,5 +24,6 @@ def motion_arrays(n: int, has_trees: bool) -> Motion:
         acceleration_ahead=np.zeros((n_ahead, 6)),
         scratch=np.zeros((n, 6)),
         activity=np.zeros(n, np.int64),
+        jointed=np.zeros(n, np.int64),
         deflected=np.zeros(n, np.int64),
     )

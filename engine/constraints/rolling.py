@@ -40,35 +40,31 @@ MOST_CONTACTS = 200
 
 
 @kernel
-def is_jointed(world: World, a: int, b: int) -> bool:
-    """Whether a joint has a row on one of two bodies, or a drive without one."""
-    rows, driven = world.work.rows, world.model.drives.on_body
-    if world.work.drives.without_rows[0] == 1 and (driven[a] == 1 or driven[b] == 1):
-        return True
-    for row in range(rows.count[1]):
-        if rows.joint[row] >= 0 and (rows.body_a[row] in (a, b) or rows.body_b[row] in (a, b)):
-            return True
-    return False
-
-
-@kernel
 def guess_velocities(world: World) -> None:
     """Velocities after the kick if its impulses are those of the last step.
 
     A body that this makes faster by more than the restitution threshold was struck; it, bodies of
-    trees and bodies on joints (whose rows have them) keep the velocities of before the kick.
+    trees and those on which joints act, by rows or drives, keep the velocities of before the kick.
 
     Reads   rows.lam_warm of all rows, motion.velocity_free
-    Writes  motion.scratch (n, 6) angular first, W
+    Writes  motion.scratch (n, 6) angular first, W; jointed
     """
     rows, bodies, motion = world.work.rows, world.model.bodies, world.work.motion
     v, old, free = motion.scratch, motion.velocity_old, motion.velocity_free
+    jointed = motion.jointed
     v[:, :] = 0.0
     for row in range(rows.count[0]):
         lam, a, b = rows.lam_warm[row], rows.body_a[row], rows.body_b[row]
         for k in range(6):
             v[a, k] += lam * rows.J_a[row, k]
             v[b, k] += lam * rows.J_b[row, k]
+    jointed[:] = 0
+    if world.work.drives.without_rows[0] == 1:
+        for i in range(v.shape[0]):
+            jointed[i] = world.model.drives.on_body[i]
+    for row in range(rows.count[1]):
+        if rows.joint[row] >= 0:
+            jointed[rows.body_a[row]], jointed[rows.body_b[row]] = 1, 1
     for i in range(v.shape[0]):
         turn = times_vector(load33(motion.inverse_inertia_W, i), (v[i, 0], v[i, 1], v[i, 2]))
         gained2 = 0.0
@@ -77,14 +73,10 @@ def guess_velocities(world: World) -> None:
             v[i, 3 + k] = free[i, 3 + k] + bodies.inverse_mass[i] * v[i, 3 + k]
             gained2 += (v[i, 3 + k] - old[i, 3 + k]) ** 2
         struck = gained2 > world.options.restitution_threshold**2
-        if struck or bodies.kind[i] != DYNAMIC or bodies.node[i] >= 0:
+        stays = bodies.kind[i] != DYNAMIC or bodies.node[i] >= 0 or jointed[i] == 1
+        if struck or stays:
             for k in range(6):
                 v[i, k] = old[i, k]
-    for row in range(rows.count[1]):
-        if rows.joint[row] >= 0:
-            for k in range(6):
-                v[rows.body_a[row], k] = old[rows.body_a[row], k]
-                v[rows.body_b[row], k] = old[rows.body_b[row], k]
 
 
 @kernel
@@ -237,7 +229,7 @@ def follow_curvature(world: World) -> None:
 
     Check   tests/laws/test_rolling.py
     """
-    contacts = world.work.contacts
+    contacts, on_joint = world.work.contacts, world.work.motion.jointed
     if world.options.solver.method == SMALL_STEPS or contacts.count[0] > MOST_CONTACTS:
         return
     guessed = False
@@ -248,7 +240,8 @@ def follow_curvature(world: World) -> None:
             if not guessed:
                 guess_velocities(world)
                 guessed = True
-            jointed = is_jointed(world, contacts.body_a[first], contacts.body_b[first])
+            a, b = contacts.body_a[first], contacts.body_b[first]
+            jointed = on_joint[a] == 1 or on_joint[b] == 1
             sticking = sticks(world, first, last)
             for c in range(first, last):
                 follow_contact(world, c, jointed, sticking)

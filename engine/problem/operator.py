@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardan.engine.compiler.fours import four_of, put_four
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import ZERO3, Vec3
 from cardan.engine.trees.operator import tree_velocities
@@ -19,15 +20,29 @@ if TYPE_CHECKING:
 
 
 @kernel
+def _copy_six(X: NDArray, i: int, Y: NDArray, k: int) -> None:
+    """Y_k <- X_i, rows of six."""
+    put_four(four_of(X[i], 0), Y[k], 0)
+    Y[k, 4], Y[k, 5] = X[i, 4], X[i, 5]
+
+
+@kernel
+def _add_six(X: NDArray, i: int, x: float, v: NDArray, k: int) -> None:
+    """v_k += X_i x, rows of six."""
+    put_four(four_of(v[k], 0) + four_of(X[i], 0) * x, v[k], 0)
+    v[k, 4] += X[i, 4] * x
+    v[k, 5] += X[i, 5] * x
+
+
+@kernel
 def copy_geometry(source: Problem, i: int, target: Problem, k: int) -> None:
     """Copy row i of one problem to row k of another without its law: bodies, J, M^-1 J^T, error."""
     target.body_a[k] = source.body_a[i]
     target.body_b[k] = source.body_b[i]
-    for c in range(6):
-        target.J_a[k, c] = source.J_a[i, c]
-        target.J_b[k, c] = source.J_b[i, c]
-        target.MJ_a[k, c] = source.MJ_a[i, c]
-        target.MJ_b[k, c] = source.MJ_b[i, c]
+    _copy_six(source.J_a, i, target.J_a, k)
+    _copy_six(source.J_b, i, target.J_b, k)
+    _copy_six(source.MJ_a, i, target.MJ_a, k)
+    _copy_six(source.MJ_b, i, target.MJ_b, k)
     target.diagonal[k] = source.diagonal[i]
     target.error[k] = source.error[i]
     target.joint[k] = source.joint[i]
@@ -46,11 +61,8 @@ def first_dependent(problem: Problem) -> int:
 def add_impulse(problem: Problem, i: int, x: float, v: NDArray) -> None:
     """v += M^-1 J_i^T x."""
     if x != 0.0:
-        a = problem.body_a[i]
-        b = problem.body_b[i]
-        for k in range(6):
-            v[a, k] += problem.MJ_a[i, k] * x
-            v[b, k] += problem.MJ_b[i, k] * x
+        _add_six(problem.MJ_a, i, x, v, problem.body_a[i])
+        _add_six(problem.MJ_b, i, x, v, problem.body_b[i])
 
 
 @kernel

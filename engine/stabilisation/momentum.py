@@ -6,6 +6,7 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.crossings import SMALL_GROWTH, note_growth
 from cardan.engine.accounting.returned import record_return
 from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
@@ -19,12 +20,13 @@ from cardan.engine.world.world import World
 
 # columns of positions.sums
 MASS, FIRST, INERTIA, TURNING, SPIN, PUSH = 0, 1, 4, 10, 13, 16
-DUE, KINETIC, MORE, PUSH_WITHIN, TURNING_WITHIN = 19, 20, 21, 22, 25
+DUE, KINETIC, MORE, PUSH_WITHIN, TURNING_WITHIN, JOLTED = 19, 20, 21, 22, 25, 28
 
 # support of a set: none, several with different motions, or (1 + k) body k
 FREE, TORN = 0, -1
 
-# a change above this share of the kinetic energy in one step is not an error of smooth motion
+# a change above this share of the kinetic energy in one step is not an error of smooth motion: a
+# loss is not given back, a gain is taken all the same
 MOST = 0.1
 
 Twist = tuple[Vec3, Vec3]  # velocity [m/s], angular velocity [rad/s]
@@ -222,6 +224,31 @@ def return_momentum(world: World) -> float:
 
 
 @kernel
+def _is_due(sums: NDArray) -> bool:
+    """Whether the equations of a set did work."""
+    return bool(sums[DUE] != 0.0 or sums[JOLTED] != 0.0)
+
+
+@kernel
+def _write_scaling(sums: NDArray, small: float) -> float:
+    """By how much more the motion of a set is scaled, and what that brings.
+
+    Writes  sums: MORE, DUE
+    Reads   small: what tells nothing [J]
+    Returns what equations brought beyond the error of a smooth motion [J]
+    """
+    due, T = sums[DUE], sums[KINETIC]
+    brought = -due - sums[JOLTED]
+    if T > 0.0 and brought > MOST * T and brought > small:
+        sums[DUE] = -min(brought, T)
+        sums[MORE] = sqrt(1.0 + sums[DUE] / T) - 1.0
+        return float(brought)
+    if due != 0.0 and abs(due) <= MOST * T:
+        sums[MORE] = sqrt(1.0 + due / T) - 1.0
+    return 0.0
+
+
+@kernel
 def _write_own_motion(world: World) -> None:
     """Momenta, inertia and angular velocity of floating sets with energy to restore."""
     bodies, state, positions = world.model.bodies, world.state, world.work.positions
@@ -229,14 +256,14 @@ def _write_own_motion(world: World) -> None:
     n = bodies.kind.shape[0]
     for i in range(n):
         s = find_root(parent, i)
-        if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and sums[s, DUE] != 0.0:
+        if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and _is_due(sums[s]):
             m = bodies.mass[i]
             sums[s, MASS] += m
             _add(sums[s], FIRST, scale(m, load3(state.p_WB, i)))
             _add(sums[s], PUSH, scale(m, load3(state.v_WB_W, i)))
     for i in range(n):
         s = find_root(parent, i)
-        if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and sums[s, DUE] != 0.0:
+        if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and _is_due(sums[s]):
             _add_inertia(world, i, sums[s])
             arm = sub(load3(state.p_WB, i), _centre(sums[s]))
             push = scale(bodies.mass[i], load3(state.v_WB_W, i))
@@ -303,13 +330,15 @@ def return_energy(world: World) -> float:
 
     which keeps J u = 0. The rigid motion is that of the support; for a floating set its own, so
     that its momenta are kept. Sets with several supports of different motion are not scaled, nor
-    those with more than the share MOST of their energy due: such a motion was not smooth.
+    those with more than the share MOST of their energy due: such a motion was not smooth. What
+    equations brought beyond that, and beyond what a verdict tells of, is taken all the same:
+    equations that nearly depend on each other would bring more in the next step.
 
-    Reads   positions.gained (n,) J; sets as return_momentum left them
-    Writes  state.v_WB_W, w_WB_W, momentum_in, extremes (RETURNED_...)
+    Reads   positions.gained, jolted (n,) J; sets as return_momentum left them
+    Writes  state.v_WB_W, w_WB_W, momentum_in, extremes (RETURNED_..., GROWTH)
     Returns what kinetic energies gained [J]
-    Source  Hairer, Lubich and Wanner 2006, IV.4: projection onto invariants; decision 0051
-    Check   tests/laws/test_stabilisation.py
+    Source  Hairer, Lubich and Wanner 2006, IV.4: projection onto invariants; decisions 0051, 1010
+    Check   tests/laws/test_stabilisation.py, test_careless.py
     """
     bodies, state = world.model.bodies, world.state
     rows, positions = world.work.rows, world.work.positions
@@ -326,20 +355,19 @@ def return_energy(world: World) -> float:
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and positions.held[s] != TORN:
             sums[s, DUE] -= positions.gained[i]
+            sums[s, JOLTED] -= positions.jolted[i]
     _write_own_motion(world)
     for i in range(n):
         s = find_root(parent, i)
-        if bodies.kind[i] == DYNAMIC and sums[s, DUE] != 0.0:
+        if bodies.kind[i] == DYNAMIC and _is_due(sums[s]):
             _add_motion(world, i, s)
     gained, total, net = 0.0, 0.0, 0.0
     for s in range(n):
-        due, T = sums[s, DUE], sums[s, KINETIC]
-        if due != 0.0 and abs(due) <= MOST * T:
-            sums[s, MORE] = sqrt(1.0 + due / T) - 1.0
-            if sums[s, MORE] != 0.0:
-                gained += _book_scaling(world, s)
-                total += abs(due)
-                net += due
+        note_growth(state, _write_scaling(sums[s], state.extremes[SMALL_GROWTH]))
+        if sums[s, MORE] != 0.0:
+            gained += _book_scaling(world, s)
+            total += abs(sums[s, DUE])
+            net += sums[s, DUE]
     record_return(world, total, net)
     for i in range(n):
         s = find_root(parent, i)

@@ -83,19 +83,21 @@ def count_work(world: World) -> None:
     Before the kick J v = h/2 d2C/dt2 + e, with e ~ h^2 the error of the last step; after it J v+ is
     tangent. An ideal joint does no work, a discrete one lam (J v + J v+)/2 = lam e/2, which
     momentum.py restores. Where e is too large for the motion of the bodies (an impact, a command)
-    or the equations were not solved, the loss is physical and is not counted.
+    or the equations were not solved, a loss is physical: it is counted apart.
 
     Reads   velocities before (work.motion) and after (state) the kick; problem.w of its solve
-    Writes  work.positions.gained (n,) J
+    Writes  work.positions.gained, jolted (n,) J
     Check   tests/laws/test_stabilisation.py
     """
     model, state, work, h = world.model, world.state, world.work, world.clock.h[0]
     rows, problem, motion = work.rows, work.problem, work.motion
     for i in range(rows.count[1]):
-        if not is_hard(rows, i) or abs(problem.w[i]) > SOLVED:
+        if not is_hard(rows, i):
             continue
+        b = rows.body_b[i]
+        body = b if model.bodies.kind[b] == DYNAMIC else rows.body_a[i]
         e = 2.0 * mean_row_speed(rows, i, motion, state)
-        if abs(e) <= h * _curvature(world, i):
-            b = rows.body_b[i]
-            body = b if model.bodies.kind[b] == DYNAMIC else rows.body_a[i]
+        if abs(problem.w[i]) <= SOLVED and abs(e) <= h * _curvature(world, i):
             work.positions.gained[body] += 0.5 * problem.lam[i] * e
+        else:
+            work.positions.jolted[body] += 0.5 * problem.lam[i] * e

@@ -132,6 +132,7 @@ def begin_step(world: World) -> bool:
     update_activity(world)
     work.ahead.dropped[0] = 0  # looked for in few steps
     work.positions.gained[:] = 0.0
+    work.positions.jolted[:] = 0.0
     work.substeps.shift[:] = 0.0
     work.impacts.started[0] = 0
     if has_impact_law(world.options):

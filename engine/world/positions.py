@@ -30,5 +30,6 @@ class Positions(NamedTuple):
     gained: (
         NDArray  # (n,) J               work of joint equations on this body or another of its set
     )
+    jolted: NDArray  # (n,) J               the same of equations whose losses are physical
     lost: NDArray  # (n, 3) N m s           loss of each body's angular momentum about the origin
-    sums: NDArray  # (n, 28) kg, m, s, J    by set: mass, m p, inertia, momenta, energies (stabilisation/momentum.py)
+    sums: NDArray  # (n, 29) kg, m, s, J    by set: mass, m p, inertia, momenta, energies (stabilisation/momentum.py)

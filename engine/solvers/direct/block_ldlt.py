@@ -14,8 +14,9 @@ pivot is set to infinity, which makes its impulse 0 (redundancy.py).
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cardan.engine.compiler.fours import four_of, put_four
 from cardan.engine.compiler.inline import fused_kernel
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.solvers.direct.redundancy import (
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from cardan.engine.world.equations import Factor, Graph
     from cardan.engine.world.problem import Problem
 
-# one component of eight right-hand sides: stays in registers while terms are subtracted
-Sides = tuple[float, float, float, float, float, float, float, float]
+# one component of eight right-hand sides: stays in two registers while terms are subtracted
+Sides = tuple[Any, Any]
 
 
 @kernel
@@ -157,16 +158,14 @@ def _divide(C: NDArray, inverse: NDArray, n: int, X: NDArray) -> None:
 def _add_product(X: NDArray, Y: NDArray, n: int, sign: float, rows: int, Z: NDArray) -> None:
     """Z += sign X^T Y over n rows of both; `rows` rows of Z."""
     for r in range(rows):
-        z0, z1, z2, z3, z4, z5 = Z[r, 0], Z[r, 1], Z[r, 2], Z[r, 3], Z[r, 4], Z[r, 5]
+        four, z4, z5 = four_of(Z[r], 0), Z[r, 4], Z[r, 5]
         for c in range(n):
             f = sign * X[c, r]
-            z0 += f * Y[c, 0]
-            z1 += f * Y[c, 1]
-            z2 += f * Y[c, 2]
-            z3 += f * Y[c, 3]
+            four += f * four_of(Y[c], 0)
             z4 += f * Y[c, 4]
             z5 += f * Y[c, 5]
-        Z[r, 0], Z[r, 1], Z[r, 2], Z[r, 3], Z[r, 4], Z[r, 5] = z0, z1, z2, z3, z4, z5
+        put_four(four, Z[r], 0)
+        Z[r, 4], Z[r, 5] = z4, z5
 
 
 @kernel
@@ -289,28 +288,27 @@ def solve_one(graph: Graph, factor: Factor) -> None:
 @fused_kernel
 def _load_sides(x: NDArray) -> Sides:
     """One component of all right-hand sides, x (8,)."""
-    return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+    return four_of(x, 0), four_of(x, 4)
 
 
 @fused_kernel
 def _store_sides(value: Sides, x: NDArray) -> None:
     """x (8,) <- one component of all right-hand sides."""
-    x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7] = value
+    put_four(value[0], x, 0)
+    put_four(value[1], x, 4)
 
 
 @fused_kernel
 def _subtract(value: Sides, f: float, x: NDArray) -> Sides:
     """Value - f x, x (8,)."""
-    a, b, c, d, e, g, h, i = value
-    a, b, c, d = a - f * x[0], b - f * x[1], c - f * x[2], d - f * x[3]
-    return a, b, c, d, e - f * x[4], g - f * x[5], h - f * x[6], i - f * x[7]
+    return value[0] - f * four_of(x, 0), value[1] - f * four_of(x, 4)
 
 
 @fused_kernel
 def _scale(f: float, x: NDArray) -> None:
     """x *= f, x (8,)."""
-    for s in range(SIDES):
-        x[s] *= f
+    put_four(f * four_of(x, 0), x, 0)
+    put_four(f * four_of(x, 4), x, 4)
 
 
 @kernel
