@@ -123,27 +123,20 @@ def end_with_drives(world: World) -> bool:
 
 @kernel
 def write_rows_to_show(world: World) -> None:
-    """The rows of drives that have none, behind all others: at the end of the arrays.
+    """The rows of drives that have none, behind all others.
 
     Reads   rows: all others; velocities before the kick
     Writes  rows beyond the others; drives.shown
     """
-    model, rows, drives = world.model, world.work.rows, world.work.drives
-    count = rows.count[0]
-    # they are counted first: no row is in use beyond the others
-    for once in range(2):
-        rows.count[0] = count if once == 0 else rows.kind.shape[0] - drives.shown[0]
-        first = rows.count[0]
-        for j in range(model.joints.kind.shape[0]):
-            if model.drives.hidden[j] == 0:
-                continue
+    model, rows, count = world.model, world.work.rows, world.work.rows.count[0]
+    for j in range(model.joints.kind.shape[0]):
+        if model.drives.hidden[j] == 1:
             frame = joint_frame(model.joints, world.state, j)
             store3(rows.joint_arm, j, frame.arm_b)
             for axis in range(n_coordinates(model.joints.kind[j])):
                 write_drives(world, (j, axis), frame)
             write_joint_spring(world, j, frame)
-        drives.shown[0] = rows.count[0] - first
-    rows.count[0] = count
+    world.work.drives.shown[0], rows.count[0] = rows.count[0] - count, count
 
 
 @kernel
@@ -155,8 +148,7 @@ def record_drives(world: World) -> None:
     rows, problem = world.work.rows, world.work.problem
     store_drives(world)
     book_drives(world, world.clock.h[0])
-    end = rows.kind.shape[0]
-    for i in range(end - world.work.drives.shown[0], end):
+    for i in range(rows.count[0], rows.count[0] + world.work.drives.shown[0]):
         problem.lam[i] = world.state.joint_lam[rows.joint[i], rows.slot[i]]
         problem.w[i] = 0.0
 
@@ -187,18 +179,20 @@ def show_rows(world: World) -> None:
 
     Writes  rows, problem
     """
-    rows, problem, end = world.work.rows, world.work.problem, world.work.rows.kind.shape[0]
-    left, last = world.work.drives.shown[0], rows.count[0] - 1
+    rows, problem, shown = world.work.rows, world.work.problem, world.work.drives.shown[0]
+    apart, last, left = rows.kind.shape[0] - shown, rows.count[0] - 1, shown
+    for i in range(shown):
+        move_row(world, rows.count[0] + i, apart + i)
     for i in range(rows.count[0]):
         if rows.normal_row[i] >= 0:
-            rows.normal_row[i] += left
-    for i in range(end - 1, end - 1 - world.work.drives.shown[0], -1):
+            rows.normal_row[i] += shown
+    for i in range(apart + shown - 1, apart - 1, -1):
         while last >= 0 and comes_later(rows, last, rows.joint[i]):
             move_row(world, last, last + left)
             last -= 1
         move_row(world, i, last + left)
         left -= 1
     for k in range(2):
-        rows.count[k] += world.work.drives.shown[0]
+        rows.count[k] += shown
         problem.count[k] = rows.count[k]
     world.work.drives.shown[0] = 0

@@ -37,11 +37,11 @@ def needed_force(world: World, i: int) -> Spatial:
 
 
 @kernel
-def take_rows(world: World, first: int, end: int) -> None:
-    """Subtract the forces of the rows [first, end) from those of joints."""
+def take_rows(world: World, end: int) -> None:
+    """Subtract the forces of the rows before `end` from those of joints."""
     tree, work, problem = world.model.tree, world.work.tree, world.work.problem
     h = world.clock.h[0]
-    for i in range(first, end):
+    for i in range(end):
         lam = problem.lam[i]
         a, b = tree.node[problem.body_a[i]], tree.node[problem.body_b[i]]
         for k in range(6):
@@ -61,7 +61,7 @@ def anchor_arm(tree: Tree, work: TreeWork, i: int) -> Vec3:
 def write_reactions(world: World, shown: int) -> None:
     """Force and torque of every inner joint on its child, at its anchor, without its rows.
 
-    shown: number of rows at the end of the arrays that count, too
+    shown: number of rows behind those of the problem that count, too
 
     Must be called in the middle of the step, after the kick; of smooth motion at any state
     (integrators/joint_forces.py).
@@ -74,9 +74,7 @@ def write_reactions(world: World, shown: int) -> None:
     for i in range(n_nodes):
         store6(work.F, i, needed_force(world, i))
     if n_nodes > 0:
-        last = world.work.problem.lam.shape[0]
-        take_rows(world, 0, world.work.problem.count[0])
-        take_rows(world, last - shown, last)
+        take_rows(world, world.work.problem.count[0] + shown)
     for i in range(n_nodes - 1, -1, -1):
         n, f = load6(work.F, i)
         j = tree.joint[i]

@@ -40,7 +40,7 @@ class DriveWork(NamedTuple):
     """Scratch of a kick with drives that have no rows: impulse = -(gain qd + push), qd after it."""
 
     without_rows: NDArray  # (1,) int64   1: hidden drives have none in this step
-    shown: NDArray  # (1,) int64          number of the rows of drives, the last ones, for reports alone
+    shown: NDArray  # (1,) int64          number of the rows of drives, behind all others, for reports alone
     tree: TreeWork  # of Workspace, but with a factor and responses of its own
     free: NDArray  # (k, 6) rad/s, m/s    velocities of nodes after the kick of forces and drives, W
     rotors: NDArray  # (v,) kg or kg m^2  inertia of rotors and gain
