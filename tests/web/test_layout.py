@@ -85,6 +85,8 @@ def test_small_values_of_sliders_stay_in_their_pane(page: Any, shown: Shown) -> 
     made = httpx.post(f"{shown.server}/v1/sessions", json={"scene": scene}, timeout=60)
     made.raise_for_status()
     page.goto(f"{shown.server}/#session={made.json()['id']}")
+    # before the first frame panes still move, and a click may miss
+    shown.wait("cardan.pose('near') && cardan.shown().state === 'paused'")
     page.get_by_text("Pose", exact=True).click()
     value = page.locator("#pose output")
     playwright_api.expect(value).to_contain_text("10⁻¹⁷ rad")
