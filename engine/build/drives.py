@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.tree import has_drives, silent_joints, stopped_nodes
 from cardan.engine.world.drives import N_PARTS, Drives, DriveWork
 from cardan.engine.world.model import (
     DYNAMIC,
-    HINGE,
     HINGE2,
     KINEMATIC,
     MOTOR_FORCE,
     MOTOR_NONE,
     MOTOR_POSITION,
-    SCREW,
     SLIDER,
     Bodies,
     Joints,
@@ -66,18 +65,17 @@ def drives_of(bodies: Bodies, joints: Joints, tree: Tree, n_others: int) -> Driv
     made = no_drives(tree)
     if n_others > 0 or (bodies.kind == KINEMATIC).any() or not (tree.inner == 1).all():
         return made
-    hidden, rubs = hidden_joints(joints, tree), joints.friction != 0.0
+    hidden = hidden_joints(joints, tree)
+    by_rows = (joints.friction != 0.0) | (has_drives(joints) & ~hidden)
     made.alone[0] = are_trees(bodies, tree) and are_plain(joints, tree, hidden)
     made.hidden[:] = hidden
-    made.silent[hidden & ~rubs & ~(joints.limit_on != 0).any(axis=1)] = 1
+    made.silent[:] = silent_joints(joints, tree.inner, by_rows)
+    made.stopped[:] = stopped_nodes(joints, tree, by_rows)
     for k, i, j, axis in own_rates(tree):
         made.joint[k], made.axis[k], made.coordinate[k] = j, axis, tree.q_start[i]
         made.limited[k] = joints.limit_on[j, axis]
         if not hidden[j]:
             continue
-        apart = joints.limit_lower[j, axis] < joints.limit_upper[j, axis]
-        if joints.kind[j] in (HINGE, SLIDER, SCREW) and made.limited[k] and apart and not rubs[j]:
-            made.stopped[j] = i
         made.part[k] = 0 if tree.kind[i] == NODE_SLIDER else 1
         if joints.spring_on[j] == 1 and joints.kind[j] != HINGE2 and axis == 0:
             made.spring[k] = 0 if joints.kind[j] == SLIDER else made.part[k]

@@ -95,22 +95,27 @@ def has_drives(joints: Joints) -> NDArray[np.bool_]:
     return found | (joints.friction != 0.0) | (joints.damping != 0.0) | (joints.spring_on != 0)
 
 
-def silent_joints(joints: Joints, inner: NDArray[np.int64]) -> NDArray[np.int64]:
-    """1 for inner joints that never have rows: they have no stops and no drives."""
-    loud = (joints.limit_on != 0).any(axis=1) | has_drives(joints)
+def silent_joints(
+    joints: Joints, inner: NDArray[np.int64], driven: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """1 for inner joints that never have rows: they have no stops, and are not driven by rows."""
+    loud = (joints.limit_on != 0).any(axis=1) | driven
     found: NDArray[np.int64] = np.where(loud, 0, inner)
     return found
 
 
-def stopped_nodes(joints: Joints, tree: Tree) -> NDArray[np.int64]:
-    """Nodes of inner joints whose only rows are the stops of one coordinate; -1: others."""
+def stopped_nodes(joints: Joints, tree: Tree, driven: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Nodes of inner joints whose only rows are the stops of one coordinate; -1: others.
+
+    driven: which joints have rows of drives
+    """
     found = np.full(len(joints.kind), -1)
     for i in range(len(tree.kind)):
         j = int(tree.joint[i])
         if j >= 0 and joints.kind[j] in (HINGE, SLIDER, SCREW):
             found[j] = i
     apart = joints.limit_lower[:, 0] < joints.limit_upper[:, 0]
-    found[has_drives(joints) | (joints.limit_on[:, 0] == 0) | ~apart] = -1
+    found[driven | (joints.limit_on[:, 0] == 0) | ~apart] = -1
     return found
 
 
@@ -300,8 +305,9 @@ def build_tree(
             forest.add_root(body)
     ties = tied_trees(bodies, joints, forest)
     tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner, ties)
-    tree = tree._replace(silent=silent_joints(joints, forest.inner))
-    tree = tree._replace(stopped=stopped_nodes(joints, tree))
+    driven = has_drives(joints)
+    tree = tree._replace(silent=silent_joints(joints, forest.inner, driven))
+    tree = tree._replace(stopped=stopped_nodes(joints, tree, driven))
     q = np.zeros(int(tree.q_start[-1]))
     for i, kind in enumerate(tree.kind):
         k, body = int(tree.q_start[i]), int(tree.body[i])
