@@ -62,7 +62,8 @@ Array = NDArray[np.float64]
 Finding = dict[str, Any]
 JointMotion = Callable[[State], Array]
 
-# runs that are done again: steps times bodies, also where they can touch, and bodies, at most
+# runs that are done again: steps times bodies, the same where they can touch, and bodies where they
+# cannot, at most: estimates are right there, and dense equations of many bodies are slow
 MOST_WORK, MOST_WORK_TOUCHING, MOST_BODIES = 100_000, 20_000, 16
 # integrators whose errors depend on the step of the scene; the others choose their own
 OF_FIXED_STEPS = (Integrator.SEMI_IMPLICIT_EULER, Integrator.IMPLICIT_MIDPOINT, Integrator.RK4)
@@ -121,9 +122,9 @@ def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
 
 
 def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run can be repeated, and has few bodies: many differ by chance."""
+    """Whether a run can be repeated, and has few bodies or such that can touch."""
     few = int((model.bodies.kind == DYNAMIC).sum()) <= MOST_BODIES
-    return few and can_be_repeated(model, options, steps)
+    return (few or may_strike(model)) and can_be_repeated(model, options, steps)
 
 
 def may_depend_on_solver(model: Model, state: State) -> bool:

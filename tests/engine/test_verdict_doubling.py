@@ -192,6 +192,32 @@ def test_what_tumbles_is_found() -> None:
     assert run(tossed(1e-4, **soft)).findings() == []
 
 
+def poured(dt: float) -> Document:
+    """Twenty boxes, four by five, let go askew above a floor."""
+    rng = np.random.default_rng(5)
+    shape = {"type": "box", "size": [0.1, 0.15, 0.2]}
+    floor = {"name": "floor", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1]}]}
+    boxes: list[Document] = []
+    for k in range(20):
+        q = rng.normal(size=4)
+        box: Document = {"name": f"b{k}", "mass": 1.0, "shapes": [shape]}
+        box |= {"position": [0.25 * (k % 5), 0.25 * (k // 5), 0.3]}
+        box |= {"orientation": (q / np.linalg.norm(q)).tolist(), "linear_velocity": [0.5, 0, 0]}
+        boxes.append(box)
+    simulation = {"dt": dt, "duration": 0.4}
+    return document([floor, *boxes], gravity=[0, 0, -9.81], simulation=simulation)
+
+
+def test_of_many_bodies_that_touch_the_worst_is_found() -> None:
+    """Twenty boxes: one of them turns over its corner elsewhere with a sixteenth of the step."""
+    careless, careful = (run(poured(dt)) for dt in (1e-3, 1e-3 / 16))
+    assert Account.findings(careless) == []
+    assert quantities(careless.findings()) == ["step_error"]
+    a, b = (one.poses()[1:, 3:] for one in (careless, careful))
+    apart = 2.0 * np.arccos(np.minimum(np.abs((a * b).sum(axis=1)), 1.0))
+    assert apart.max() > 0.1
+
+
 def test_what_tumbles_under_substeps_is_found() -> None:
     scene = tossed(1 / 240, restitution=0.8)
     scene["simulation"]["solver"] = {"method": "small_steps"}
