@@ -88,7 +88,7 @@ def compute(operation: str, document: str, arguments: Arguments, limits: Limits)
 
 @functools.lru_cache(maxsize=KEPT_SCENES)
 def _tree(document: str, limits: Limits) -> "Dynamics":
-    """The tree of a scene; those asked for last are kept."""
+    """The tree of a scene; the last KEPT_SCENES are kept."""
     from cardan.engine import Dynamics
 
     return Dynamics(load_scene(parse_json(document.encode()), limits))
