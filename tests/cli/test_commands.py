@@ -77,8 +77,8 @@ def test_compare_finds_where_two_runs_part(cardan, scene_file, tmp_path):
     ("steps", "rows"),
     [
         (((0.002, 5), (0.001, 5)), 33),
-        # 6 * 0.003 and 9 * 0.002 are one moment, and two numbers
-        (((0.003, 2), (0.002, 3)), 51),
+        # 10 * 0.0011 and 11 * 0.001 are one moment, and two numbers
+        (((0.0011, 10), (0.001, 11)), 30),
     ],
 )
 def test_compare_takes_rows_of_one_time_where_the_steps_differ(
