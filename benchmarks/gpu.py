@@ -30,7 +30,7 @@ class Timed(Card):
     """A card that notes how long a kernel takes."""
 
     def run(self, kernel: Any, threads: int, arguments: tuple[Any, ...]) -> None:
-        """As of a card."""
+        """Launch as a card does, and add up the time."""
         began = time.perf_counter()
         super().run(kernel, threads, arguments)
         kernel_seconds[0] += time.perf_counter() - began

@@ -38,7 +38,7 @@ def parent_and_time(pid: int) -> tuple[int, float]:
 
 
 def _version(package: str) -> str | None:
-    """None where it is not installed."""
+    """Version of a package; None where it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

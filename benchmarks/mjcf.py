@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.articulated.scenes import rotation
 from cardan.schemas.body import Body
 from cardan.schemas.joint import Hinge
 from cardan.schemas.scene import Scene
@@ -60,7 +61,7 @@ def _hinged(
     """A body in the frame of its parent, and what hangs on it."""
     bodies = {one.name: one for one in scene.bodies}
     hinge = hinges[body.name]
-    to_parent, own = _rotation(parent.orientation).T, _rotation(body.orientation).T
+    to_parent, own = rotation(parent.orientation).T, rotation(body.orientation).T
     position = to_parent @ (np.array(body.position) - np.array(parent.position))
     quaternion = _relative(parent.orientation, body.orientation)
     anchor = own @ (np.array(hinge.anchor) - np.array(body.position))
@@ -102,18 +103,6 @@ def _solid(shape: Shape) -> str:
             return f'type="capsule" size="{shape.radius!r} {0.5 * shape.length!r}"'
         case _:
             raise ValueError(f"a {shape.type} is not translated")
-
-
-def _rotation(quaternion: Sequence[float]) -> Floats:
-    """Matrix of [w, x, y, z]: columns are the body's axes in W."""
-    w, x, y, z = quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def _relative(a: Sequence[float], b: Sequence[float]) -> list[float]:

@@ -60,7 +60,7 @@ def serving(environ: Mapping[str, str] = MappingProxyType({})) -> Iterator[Serve
 
 
 def _environment() -> dict[str, str]:
-    """As an installed service has it: its byte code is kept, whatever the shell says.
+    """Environment of an installed service: its byte code is kept, whatever the shell says.
 
     Without byte code a start compiles four hundred modules in two processes at once.
     """

@@ -243,7 +243,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         return done
 
     def _add_to_frames(self) -> None:
-        """What kernels do not record of new frames."""
+        """Add to new frames what kernels do not record: sensors and rows."""
         self._sense_frames()
         if self.sampler.wants_rows:
             known = self._redundant if self.step_count == self._redundant_at else None
@@ -253,7 +253,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
     def _run_sensed(
         self, n: int, should_stop: Callable[[], bool] | None = None
     ) -> tuple[int, bool]:
-        """As `_run`; for sensors and rows the last step before a frame is done by itself."""
+        """Advance as `_run`; with sensors or rows the step before a frame is done by itself."""
         if not self.scene.sensors and not self.sampler.wants_rows:
             return self._run(n, should_stop)
         due = self.sampler.next_due(self.step_count)
@@ -311,7 +311,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
 
     @property
     def built(self) -> Built:
-        """What the simulation runs on, with the values of the present scene."""
+        """Model, state and workspace, with the values of the present scene."""
         return self._built._replace(state=self.state, options=self.options)
 
     @property

@@ -105,7 +105,7 @@ class Lcp(Base):
 
 
 class MixedLcp(Base):
-    """As `lcp`, but x is free and w = 0 in some rows: `equations`, or those without bounds."""
+    """An `lcp` in which x is free and w = 0 in some rows: `equations`, or those without bounds."""
 
     type: Literal["mixed_lcp"]
     """Class of the problem."""

@@ -56,10 +56,13 @@ def _where(same: list[Fault]) -> str:
 
 
 class SceneInvalid(ValueError):  # noqa: N818 - the name says what the scene is
-    """A scene has faults. `errors` holds all of them, in order of the document's parts."""
+    """A scene has faults. `errors` holds the first MAX_FAULTS, in order of the document's parts.
+
+    Where there are more, a last fault says how many follow.
+    """
 
     def __init__(self, errors: list[Fault]) -> None:
-        """Keep the faults (shape: at least one)."""
+        """Keep the faults, of which there must be at least one."""
         if len(errors) > MAX_FAULTS:
             more = len(errors) - MAX_FAULTS
             rest = Fault(pointer="", code="more_faults", message=f"{more} more faults follow.")
@@ -75,7 +78,7 @@ class SceneInvalid(ValueError):  # noqa: N818 - the name says what the scene is
 class Problem(Base):
     """Problem details (RFC 9457), the body of every answer that is not a success.
 
-    What a kind of problem needs more, as the figure of a limit, is in further members.
+    Further members hold what one kind of problem adds, such as the figure of a limit.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)

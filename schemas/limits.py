@@ -8,6 +8,7 @@ from cardan.schemas.error import Fault, shown
 from cardan.schemas.pointer import to_pointer
 from cardan.schemas.scene import Scene
 
+# numbers and words that a row of each table has besides its times and the names of what it is of
 POSE_VALUES = 7
 VELOCITY_VALUES = 6
 JOINT_VALUES = 10
@@ -15,13 +16,13 @@ JOINT_COORDINATES = {
     "ball": 3, "planar": 3, "universal": 2, "hinge2": 2, "cylindrical": 2, "gear": 2, "rack": 2,
 }  # fmt: skip
 """Rows of the joint table by type; one for all others."""
-CONTACT_VALUES = 9
+CONTACT_VALUES = 13
 ENERGY_VALUES = 8
 MOMENTUM_VALUES = 6
-SOLVER_VALUES = 12
-EVENT_VALUES = 8
+SOLVER_VALUES = 15
+EVENT_VALUES = 9
 SENSOR_VALUES = 13
-ROW_VALUES = 17
+ROW_VALUES = 18
 
 
 class Limits(Base):
@@ -65,7 +66,9 @@ class SceneCounts(Base):
     frames: int
     """Recorded steps."""
     recorded_values: int
-    """Numbers a recording holds; contacts counted as two, events as one per body."""
+    """Numbers a recording holds, without times and names. Contacts, rows and events are not known
+    before: a frame is counted with two contacts, one event and twelve rows per body, and six rows
+    per joint."""
 
 
 def count_scene(scene: Scene) -> SceneCounts:

@@ -160,7 +160,7 @@ def _material_warnings(scene: Scene) -> Iterator[Fault]:
 
 
 def _centre_warnings(scene: Scene) -> Iterator[Fault]:
-    """With `inertia` given the mass is not spread over the shapes, wherever they are."""
+    """Warn of bodies with an `inertia` whose centre of mass is beside their shapes' middle."""
     for i, body in enumerate(scene.bodies):
         if body.inertia is None or body.center_of_mass is not None:
             continue

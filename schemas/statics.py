@@ -316,7 +316,7 @@ class InverseKinematicsRequest(MechanicsRequest):
 
 
 class TargetError(Base):
-    """By how much a target is missed."""
+    """Distance by which a target is missed."""
 
     position: Finite
     """[m]."""

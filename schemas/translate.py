@@ -110,7 +110,7 @@ def _range(detail: Detail, path: Path, model: Any) -> Fault:
 
 
 def _not_an_object(detail: Detail, path: Path, model: Any) -> Fault:
-    """With a hint at the fields; two numbers in place of limits are probably these."""
+    """The fault of a value that is no object; the hint reads two numbers as limits."""
     fields: list[str] = []
     for branch in _branches_at(model, detail["loc"]):
         if isinstance(branch, type) and issubclass(branch, BaseModel):

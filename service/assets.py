@@ -66,7 +66,7 @@ class Assets:
     """The files below a folder. What changes on disk is read again."""
 
     def __init__(self, folder: Path, *, versioned: bool = True) -> None:
-        """Nothing is read before it is asked for; not `versioned`: files are sent as they are."""
+        """Begin without reading; not `versioned`: files are sent as they are."""
         self._folder = folder.resolve()
         self._versioned = versioned
         self._known: dict[str, tuple[object, Asset]] = {}

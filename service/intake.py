@@ -80,7 +80,7 @@ class Intake:
 
 
 def read_document(data: bytes, what: str = "scene") -> Any:
-    """Return the JSON document of a body; `what` it is of is told. Raises ServiceError."""
+    """Return the JSON document of a body; `what` names it in the error. Raises ServiceError."""
     try:
         return parse_json(data)
     except SceneInvalid as error:

@@ -234,7 +234,7 @@ def _good_answers(method: str, path: str, operation: Operation) -> dict[str, Any
 
 
 def _add_links(paths: dict[str, dict[str, Operation]]) -> None:
-    """From whatever makes or lists a resource to every operation on it."""
+    """Link what makes or lists a resource to every operation on it."""
     for (method, path), (parameter, expression) in c.PRODUCERS.items():
         if path not in paths:
             continue
@@ -276,7 +276,7 @@ def _add_links(paths: dict[str, dict[str, Operation]]) -> None:
 
 
 def _add_links_of_scenes(paths: dict[str, dict[str, Operation]]) -> None:
-    """From a stored scene to its changes, which say of what, and to what is made from it."""
+    """Link a stored scene to its changes, with their If-Match, and to what is made from it."""
     created = paths["/v1/scenes"]["post"]["responses"]["201"]
     links = dict(created["links"])
     for method, path in c.CHANGING:

@@ -13,7 +13,7 @@ const TIES = new Set(["gear", "rack", "coupling", "distance"]);
  * The body from which most others hang by joints, where no joint leads to it.
  * @param {Scene} scene @returns {{name: string, position: number[], moves: boolean, hold: number} | null} hold: number of the joint that fixes it to what does not move, -1: none
  */
-export function baseOf(scene) {
+function baseOf(scene) {
   const bodies = new Map((scene.bodies ?? []).map((body) => [body.name, body]));
   const moves = (/** @type {string} */ name) => (bodies.get(name)?.type ?? (bodies.has(name) ? "dynamic" : "static")) === "dynamic";
   const joints = (scene.joints ?? []).map((joint, index) => ({ ...joint, index })).filter(({ type }) => !TIES.has(type));

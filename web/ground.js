@@ -14,7 +14,7 @@ const LOOK = {
 };
 
 /** @param {number} size m @returns {number} m: 1, 2 or 5 times a power of ten, near a sixth of the size */
-export function cellFor(size) {
+function cellFor(size) {
   const raw = size / 6;
   const power = 10 ** Math.floor(Math.log10(raw));
   return power * ([1, 2, 5].find((step) => step * power >= raw * 0.75) ?? 10);

@@ -22,7 +22,7 @@ const LATER_MS = 10_000;
 const COLOURS = ["#27496d", "#c9705e", "#ffe9a8"].map((color) => new THREE.Color(color));
 
 /** @param {number} residual @returns {THREE.Color} */
-export function heatColour(residual) {
+function heatColour(residual) {
   const [low, high] = RANGE.map(Math.log10);
   const u = 2 * Math.min(1, Math.max(0, (Math.log10(Math.max(residual, 1e-300)) - low) / (high - low)));
   return u < 1 ? COLOURS[0].clone().lerp(COLOURS[1], u) : COLOURS[1].clone().lerp(COLOURS[2], u - 1);

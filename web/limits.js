@@ -11,7 +11,7 @@ import { Bars, Cones, Dots, Sectors, firstTangent } from "./glyphs.js";
 import { massOf, startPose } from "./shapes.js";
 import { theme } from "./theme.js";
 
-export const LIMIT_COLOR = "#7dd87d";
+const LIMIT_COLOR = "#7dd87d";
 /** Of values between the stops, over the colours of the view. */
 const FREE = { dark: new THREE.Color("#ffffff"), light: new THREE.Color("#22303b") };
 /** Of a value that rests on a stop, or is beyond it. */

@@ -8,7 +8,7 @@ const CHAPTERS = [["first-steps", "First steps"], ["scenes", "Scenes"], ["shapes
 let asked = null;
 
 /** @returns {Promise<boolean>} whether the service has a manual */
-export function hasManual() {
+function hasManual() {
   asked ??= getVersions().then(({ manual }) => Boolean(manual), () => false);
   return asked;
 }

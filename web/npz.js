@@ -7,7 +7,7 @@ const END = 0x06054b50;
 const ENTRY = 0x02014b50;
 const METHODS = { stored: 0, deflated: 8 };
 
-export class NpzError extends Error {}
+class NpzError extends Error {}
 
 /** @param {ArrayBuffer} buffer @returns {Promise<Npz>} */
 export async function openNpz(buffer) {

@@ -46,7 +46,7 @@ export function startPose(body) {
 }
 
 /** @param {Shape} shape a plane @returns {{p: THREE.Vector3, q: THREE.Quaternion}} its surface in the body, normal along z */
-export function planePose(shape) {
+function planePose(shape) {
   const { p, q } = localPose(shape);
   const normal = new THREE.Vector3(...(shape.normal ?? [0, 0, 1])).normalize();
   const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
@@ -90,7 +90,7 @@ export function halfExtents(shape) {
 }
 
 /** @param {Shape} shape @returns {{volume: number, centroid: THREE.Vector3}} m3 and m, in the frame of the shape */
-export function volumeOf(shape) {
+function volumeOf(shape) {
   const r = shape.radius ?? 0;
   const l = shape.length ?? 0;
   const centroid = new THREE.Vector3();

@@ -96,7 +96,7 @@ async function toggleFilm(page, name, say, button) {
 }
 
 /** @param {import("./main.js").Page} page @returns {Promise<string>} */
-export async function selectionCsv({ session, selection }) {
+async function selectionCsv({ session, selection }) {
   if (!session) return "";
   const frames = await session.frames(MAX_MOMENTS);
   const { scene } = session;
@@ -126,19 +126,19 @@ function transposed(rows, width) {
  * @param {string | null} example its name, or null for a scene that is no example
  * @param {import("./types.js").Scene} scene
  */
-export function asCurl(example, scene) {
+function asCurl(example, scene) {
   const body = JSON.stringify({ scene: example ?? scene }).replaceAll("'", "'\\''");
   return `curl -sS '${location.origin}/v1/simulations' \\\n  -H 'Content-Type: application/json' -H 'Prefer: wait=30' \\\n  -d '${body}'`;
 }
 
 /** @param {string | null} example @param {import("./types.js").Scene} scene */
-export function asPython(example, scene) {
+function asPython(example, scene) {
   const source = example ? `cardan.example_text(${JSON.stringify(example)})` : `r"""${JSON.stringify(scene)}"""`;
   return `import cardan\n\nscene = cardan.load_scene(${source})\nrecording, summary = cardan.run(scene)\nprint(summary["verdict"]["status"])\nprint(recording.tables()["bodies"]["px"][:4])\n`;
 }
 
 /** With the Python client. @param {string | null} run id of a stored one @param {string | null} example @param {import("./types.js").Scene} scene @returns {string} */
-export function asNotebook(run, example, scene) {
+function asNotebook(run, example, scene) {
   const source = example ? JSON.stringify(example) : `json.loads(r"""${JSON.stringify(scene)}""")`;
   return `import json\nfrom cardan_client import Client\n\nclient = Client(${JSON.stringify(location.origin)})\nclient.display(${run ? JSON.stringify(run) : `client.run(${source})`})\n`;
 }

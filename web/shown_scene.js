@@ -42,7 +42,7 @@ class Start {
   }
 }
 
-export class ShownScene extends StoredRun {
+class ShownScene extends StoredRun {
   /** @param {string} id @param {Scene} scene @param {() => unknown} run starts a copy */
   constructor(id, scene, run) {
     super({ id, status: "scene", error: null }, scene, new Start(scene), null, 1);

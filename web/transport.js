@@ -8,7 +8,7 @@ import { byId, icon, make, setText } from "./dom.js";
 import * as format from "./format.js";
 
 /** @type {(number | null)[]} null: as fast as possible */
-export const SPEEDS = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, null];
+const SPEEDS = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, null];
 /** What the button does with what is shown. */
 const FORK = { session: "Fork here", run: "Run it live", scene: "Run a copy" };
 const MAX_MARKERS = 200;

@@ -60,7 +60,7 @@ export function drawTrust({ kind, series }, chart, { horizon, errors }, ink) {
  * @param {ArrayLike<number>} times s @param {ArrayLike<number | null | undefined>} values @param {number} error @param {number} horizon s
  * @returns {[number, number][]}
  */
-export function bandOf(times, values, error, horizon) {
+function bandOf(times, values, error, horizon) {
   const there = Array.from(times, (time, i) => /** @type {[number, number | null | undefined]} */ ([time, values[i]]))
     .filter((point) => point[0] <= horizon && typeof point[1] === "number").map(([time, value]) => /** @type {[number, number]} */ ([time, Number(value)]));
   const edge = (/** @type {number} */ by) => there.map(([time, value]) => /** @type {[number, number]} */ ([time, value + by]));

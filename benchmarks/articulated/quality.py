@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.articulated.scenes import Floats, Scene
-from benchmarks.contacts.quality import rotations
+from benchmarks.contacts.quality import kinetic, rotations
 
 
 class Quality:
     """Figures of states of one scene; a state is (bodies, 13): p, q, v, w in W."""
 
     def __init__(self, scene: Scene) -> None:
-        """Of a scene of scenes.py."""
+        """Keep masses, anchors and the first energy of a scene of scenes.py."""
         self.scene, bodies = scene, scene["bodies"]
         self.mass = np.array([b["mass"] for b in bodies])
         self.inertia = np.array([b["inertia"] for b in bodies])
@@ -30,9 +30,7 @@ class Quality:
 
     def kinetic(self, state: Floats) -> float:
         """Kinetic energy [J]."""
-        w = np.einsum("nji,nj->ni", rotations(state[:, 3:7]), state[:, 10:13])
-        linear = (self.mass * (state[:, 7:10] ** 2).sum(1)).sum()
-        return float(0.5 * (linear + (self.inertia * w * w).sum()))
+        return kinetic(self.mass, self.inertia, state)
 
     def energy(self, state: Floats) -> float:
         """Kinetic energy and that of gravity [J]."""

@@ -8,7 +8,7 @@ z = 0 where there is one, and not each other. `window`: the steps over which tim
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ ALONG_X = [math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0]
 ALONG_Y = [math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0]
 
 
-def rotation(q: list[float]) -> Floats:
-    """The matrix of a unit quaternion."""
+def rotation(q: Sequence[float]) -> Floats:
+    """The matrix of a unit quaternion [w, x, y, z]: columns are the body's axes in W."""
     w, x, y, z = q
     return np.array(
         [

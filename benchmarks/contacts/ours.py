@@ -90,7 +90,7 @@ def timed(
 
 
 def run(scene: Scene, solver: str = "auto") -> dict[str, Any]:
-    """As `timed`; states of all bodies that move."""
+    """Time a scene as `timed` does, with the states of all bodies that move."""
     simulation = engine.Simulation(load_scene(document(scene, solver)))
     return timed(simulation, scene, lambda: states_of(simulation, scene))
 

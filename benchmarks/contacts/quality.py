@@ -25,6 +25,13 @@ def rotations(q: Floats) -> Floats:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
+def kinetic(mass: Floats, inertia: Floats, state: Floats) -> float:
+    """Kinetic energy [J]; inertia (n, 3): principal moments, state (n, 13): p, q, v, w in W."""
+    w = np.einsum("nji,nj->ni", rotations(state[:, 3:7]), state[:, 10:13])
+    linear = (mass * (state[:, 7:10] ** 2).sum(1)).sum()
+    return float(0.5 * (linear + (inertia * w * w).sum()))
+
+
 class Solids:
     """Some shapes of one kind, posed: at (n, 3), turn (n, 3, 3), size (n, 3)."""
 
@@ -108,7 +115,7 @@ class Quality:
     """Figures of states of one scene; a state is (moving bodies, 13): p, q, v, w in W."""
 
     def __init__(self, scene: Scene) -> None:
-        """Of a scene of scenes.py."""
+        """Keep masses, shapes and the first state of a scene of scenes.py."""
         self.scene, self.bodies = scene, scene["bodies"]
         self.moving = [b for b in self.bodies if not b["fixed"]]
         self.mass = np.array([b["mass"] for b in self.moving])
@@ -166,9 +173,7 @@ class Quality:
 
     def kinetic(self, state: Floats) -> float:
         """Kinetic energy [J]."""
-        w = np.einsum("nji,nj->ni", rotations(state[:, 3:7]), state[:, 10:13])
-        linear = (self.mass * (state[:, 7:10] ** 2).sum(1)).sum()
-        return float(0.5 * (linear + (self.inertia * w * w).sum()))
+        return kinetic(self.mass, self.inertia, state)
 
     def spin(self, state: Floats) -> Floats:
         """Angular momentum about the centres of mass, summed [N m s]."""

@@ -87,7 +87,7 @@ def measure(n: int) -> dict[str, Any]:
 
 
 def slope(found: list[dict[str, Any]]) -> float:
-    """Of log time against log bodies, from LARGE bodies on, by least squares."""
+    """Slope of log time over log bodies, from LARGE bodies on, by least squares."""
     large = [one for one in found if one["bodies"] >= LARGE]
     x = np.log([one["bodies"] for one in large])
     y = np.log([one["us"] for one in large])

@@ -125,8 +125,9 @@ def mixed(n: int = 1000, side: int = 10) -> list[Scene]:
     return found
 
 
-def poured(n: int = 5000, side: int = 18) -> list[Scene]:
-    """Spheres on a loose grid."""
+def poured() -> list[Scene]:
+    """Five thousand spheres on a loose grid, 18 by 18 in a layer."""
+    n, side = 5000, 18
     rng = np.random.default_rng(3)
     found = []
     for i in range(n):

@@ -49,7 +49,7 @@ def ask(asked: Any, answered: Any, n: int) -> int:
 
 
 def round_trip() -> float:
-    """From one core to another one and back [ns]."""
+    """Time from one core to another one and back [ns]."""
     one, two = (np.zeros(24, np.int64)[8:16] for _ in range(2))
     ask(one, two, 0)
     answer(one, two, 0)

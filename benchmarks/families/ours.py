@@ -82,7 +82,7 @@ def document(scene: Scene) -> dict[str, Any]:
 
 
 def run(scene: Scene, k: str = "1") -> dict[str, Any]:
-    """As benchmarks.contacts.ours.timed, times by the scene's steps; states of what moves."""
+    """Time a scene as benchmarks.contacts.ours.timed does, per step of the scene, with states."""
     longer = in_longer_steps(scene, int(k))
     simulation = engine.Simulation(load_scene(document(longer)))
     found = timed(simulation, longer, lambda: states_of(simulation, longer))

@@ -91,7 +91,7 @@ def find() -> tuple[list[tuple[Peer, Scope]], list[str]]:
 
 
 def _on_plain(peer: Peer) -> Callable[[str, str], Command]:
-    """Its command, on the same scene as benchmarks.contacts writes it."""
+    """The command of a peer, on the same scene as benchmarks.contacts writes it."""
 
     def on_plain(file: str, out: str) -> Command:
         return peer.command(str(Path(file).with_name("plain.json")), out)

@@ -22,7 +22,7 @@ class Quality:
     """
 
     def __init__(self, scene: Scene) -> None:
-        """Of a scene of the families."""
+        """Keep masses, shapes and the first state of a scene of the families."""
         self.scene, bodies = scene, scene["bodies"]
         self.free = np.array([not b["fixed"] for b in bodies])
         moving = [b for b in bodies if not b["fixed"]]
@@ -89,7 +89,7 @@ class Quality:
         return deepest
 
     def apart(self, state: Floats) -> float:
-        """By how much the worst joint lets its anchors apart [m], along what it forbids."""
+        """Largest distance of the anchors of a joint [m], along directions that it forbids."""
         p, R = self._poses(state)
         p0, R0 = self._poses(self.start)
         worst = 0.0

@@ -58,7 +58,7 @@ def ratio(rows: Rows, floats: tuple[int, ...]) -> float | None:
 
 
 def ratio_as_good(rows: Rows) -> float | None:
-    """As `ratio` for float64, our steps as long as they may be to be as good as that peer.
+    """The `ratio` for float64, with our steps as long as they may be to be as good as that peer.
 
     Runs in longer steps count by the time that they take for a step of the scene.
     """

@@ -36,7 +36,7 @@ def servo(
 
 
 def soft_step(height: float, end: float) -> Callable[[float], float]:
-    """From 0 to a height without a jump of the speed."""
+    """A function of time that rises from 0 to a height without a jump of its rate."""
 
     def at(t: float) -> float:
         s = min(t / end, 1.0)
@@ -46,7 +46,7 @@ def soft_step(height: float, end: float) -> Callable[[float], float]:
 
 
 def run_up(speed: float, end: float) -> Callable[[float], float]:
-    """From rest to a speed, evenly."""
+    """A function of time that rises evenly from 0 to a speed."""
     return lambda t: speed * min(t / end, 1.0)
 
 

@@ -84,7 +84,7 @@ def record_drive(world: World, i: int, limit: float) -> None:
 
 @kernel
 def record_hidden_braking(world: World) -> None:
-    """As record_braking, of motors along ways that have no rows in a step in which others have.
+    """Do as record_braking does for motors of sliders without rows, in a step with other rows.
 
     Writes  state.extremes
     """
@@ -106,10 +106,9 @@ def record_hidden_braking(world: World) -> None:
 
 @kernel
 def record_commanded(world: World) -> None:
-    """Record motors without a largest force that lag behind, rigid stops that are passed, and how
-    early stops rebound.
+    """Record motors without a largest force that lag, and rigid stops passed or met early.
 
-    Must be called after the kick, before its rows are overwritten. Steps that exact impacts part
+    Must be called after the kick, before its rows are overwritten. Steps that exact impacts divide
     and the three drives of a ball joint are not followed.
 
     Reads   rows, coordinates in the middle of the step

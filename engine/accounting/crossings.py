@@ -54,7 +54,7 @@ TWIST_LIMIT = 0.01
 
 @kernel
 def largest_factor(joints: Joints, j: int) -> float:
-    """What the error of joint j is measured in: of a gear or coupling the largest factor."""
+    """Unit of the error of joint j: the largest factor of a gear or coupling, else 1."""
     largest = abs(joints.ratio[j]) if joints.kind[j] == GEAR else 0.0
     for t in range(joints.term_start[j], joints.term_start[j + 1]):
         largest = max(largest, abs(joints.term_factor[t]))

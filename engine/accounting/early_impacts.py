@@ -43,7 +43,7 @@ MOSTLY = 0.5
 
 @kernel
 def add_error(world: World, i: int, change: Vec3) -> None:
-    """From this step on the velocity of body i may be wrong by `change` [m/s], W, to either side.
+    """Note that the velocity of body i may be wrong by +-`change` [m/s], W, from this step on.
 
     Writes  state.extremes: AIM_V, MOST_AIM
     """

@@ -131,5 +131,5 @@ def write_joint_forces(world: World, reaction: NDArray, drive: NDArray) -> None:
 
 @kernel
 def write_last_joint_forces(handle: World, reaction: NDArray, drive: NDArray) -> None:
-    """As `write_joint_forces`, between two runs."""
+    """Call `write_joint_forces` between two runs."""
     write_joint_forces(struct_of(handle), reaction, drive)

@@ -212,7 +212,7 @@ def take_direction(least: LeastReactions, n: int, columns: int, best: int, squar
 
 @kernel
 def take_what_balances_itself(world: World, n: int, columns: int, openness: float) -> None:
-    """Of n unit reactions, shift those of the joints by what is outside the range of `effect`.
+    """Shift the reactions of joints by the part of n unit reactions outside the range of `effect`.
 
     Writes  least.shift, share, effect
     """
@@ -242,7 +242,7 @@ def take_what_balances_itself(world: World, n: int, columns: int, openness: floa
 
 @kernel
 def write_least_reactions(world: World) -> None:
-    """What least-norm reactions of joints in loops add to those of the solver.
+    """Write the difference of the least-norm reactions of joints in loops and the solver's.
 
     Must be called in the middle of the step, after the kick and the reactions of trees. With impact
     laws and exact impacts reactions stay those of the solver.

@@ -6,13 +6,13 @@ one kick to the next, and an impact is late by up to a step. engine/verdict/esti
 
     error  ~  h sum |dv_k - dv_(k-1)|        with the reach of the body's motion,
 
-and alike for angular momentum with the amplitude |L|max h sum |L| / sum |dL|. A body that
-turns with its velocity (a rotor out of balance) is uniform in its own axes: of dv in W and in the
-axes of the body that counts which changes less. Free rotation is exact: of bodies with constraint
-rows the angular momentum of the drift is taken, which kicks alone change; of trees the angular
+and likewise for angular momentum, with the amplitude |L|max h sum |L| / sum |dL|. The velocity of a
+rotor out of balance turns with the body, and its change is constant in body axes: dv is taken in W
+or in body axes, where it changes less. Free rotation is exact, so for a body outside of trees L is
+the angular momentum that only kicks change (state.L_conserved); for others it is the angular
 velocity.
 
-What joints with a damper hold forgets errors (build/damped.py): the sums shrink in each step.
+Dampers of joints make errors die out (build/damped.py): there the sums shrink in each step.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ STEADY_AXIS = 1e-3
 
 @kernel
 def spin_of(world: World, i: int) -> Vec3:
-    """Angular momentum of the last drift of body i; where none is kept its angular velocity."""
+    """state.L_conserved of body i [N m s], or its angular velocity [rad/s] where none is kept."""
     if world.state.extremes[first_of(world) + VARIED * i + KEEPS_L] == 1.0:
         return load3(world.state.L_conserved, i)
     return load3(world.state.w_WB_W, i)
@@ -285,8 +285,8 @@ def depth_at_next_kick(world: World, contacts: Contacts, c: int) -> float:
 def record_depths(world: World, contacts: Contacts) -> None:
     """Note rigid contacts that are deeper than either body may be penetrated.
 
-    Substeps end with the step, and contacts are found half a step later: what is soon as deep may
-    be through by then.
+    Small steps move bodies to the end of the step, and contacts are found again half a step later:
+    there the depth at that time counts.
 
     Writes  state.extremes
     """

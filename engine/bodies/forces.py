@@ -101,6 +101,7 @@ def mean_of_series(targets: Targets, table: int, begin: float, end: float) -> fl
     if targets.is_step[table] == 1 and not has_point(targets, table, begin, end):
         return value
     k = next_point(targets, table, begin + beside)
+    # the sum has the type of a value: a number, or one for each of several worlds (lanes)
     last, total = targets.start[table] + targets.count[table], 0.0 * value
     while k < last and targets.times[k] <= end - beside:
         at = value if targets.is_step[table] == 1 else targets.values[k]
@@ -113,8 +114,7 @@ def mean_of_series(targets: Targets, table: int, begin: float, end: float) -> fl
 
 @kernel
 def mean_about(targets: Targets, table: int, middle: float, h: float) -> float:
-    """Mean over a step: what jumps within it, or is shorter, has its share; else the value in its
-    middle."""
+    """Mean over a step of a series with a point within it; else its value in the middle."""
     if not has_point(targets, table, middle - 0.5 * h, middle + 0.5 * h):
         return value_at(targets, table, middle)
     return mean_of_series(targets, table, middle - 0.5 * h, middle + 0.5 * h)
@@ -263,9 +263,11 @@ def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
 
 @kernel
 def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion) -> None:
-    """Force of a spring or torsion spring that is not a row; the twist is updated in both cases.
+    """Add the force of a spring or torsion spring, unless it is a row; update the twist anyhow.
 
-    One of a body that is absent has no force.
+    A spring on a body that is absent has no force.
+
+    Writes  motion.wrench; state.twist
     """
     if not acts_on_both(forces, state, f):
         return

@@ -26,7 +26,7 @@ class Coordinate(NamedTuple):
 
 
 def bodies_led_to(tree: Tree) -> list[int]:
-    """For each node the body that it or the massless nodes from it lead to."""
+    """The body of each node, or the one that massless nodes from it lead to."""
     leads_to = tree.body.tolist()
     for i in range(len(leads_to) - 1, -1, -1):
         if leads_to[i] < 0:

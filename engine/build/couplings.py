@@ -79,7 +79,7 @@ def pieces_of(curve: Any) -> NDArray[np.float64]:
 
 
 def period_of(curve: Any) -> float:
-    """Of a curve that repeats [m or rad]; else 0."""
+    """Period of a curve that repeats [m or rad]; else 0."""
     if curve is None or not curve.periodic:
         return 0.0
     return float(curve.points[-1][0] - curve.points[0][0])

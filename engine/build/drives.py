@@ -34,7 +34,7 @@ def own_rates(tree: Tree) -> list[tuple[int, int, int, int]]:
 
 
 def no_drives(tree: Tree) -> Drives:
-    """Of generalised velocities on which nothing acts."""
+    """The `Drives` of a tree on whose generalised velocities no drive acts."""
     v = int(tree.v_start[-1])
 
     def whole(value: int) -> NDArray[np.int64]:

@@ -216,8 +216,10 @@ def can_touch(shapes: Shapes, n_bodies: int) -> NDArray[np.bool_]:
 
 
 def may_pass(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies that may pass through another in a step: what meets planes alone is stopped by
-    them however far it moves, as nothing is behind a plane."""
+    """(n,): bodies that may pass through another in a step.
+
+    A body that can meet planes alone may not: nothing is behind a plane, so it stops in any case.
+    """
     shapes = model.shapes
     return _may_pass((shapes.body, shapes.group, shapes.mask, shapes.kind), model.bodies.kind)
 
@@ -272,7 +274,7 @@ def least_kinetic(bodies: Bodies, speed: Array) -> float:
 
 
 def shows_turns(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies of which it can be seen how they are turned: all but balls."""
+    """(n,): bodies whose orientation is visible: all but single balls about the centre of mass."""
     shapes, n = model.shapes, len(model.bodies.kind)
     ball = (shapes.kind == SPHERE) & ~shapes.p_BS.any(axis=1)
     shown = np.ones(n, bool)

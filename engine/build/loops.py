@@ -69,7 +69,7 @@ def _closes_loops(
 def coupled_joints(
     joints: Joints, kind: NDArray[np.int64], chosen: NDArray[np.bool_]
 ) -> list[NDArray[np.int64]]:
-    """Of the chosen joints those that may be part of loops, set by set."""
+    """Sets of those chosen joints that may be part of loops."""
     if not closes_loops(joints, kind):
         return []
     n, moving = len(kind), kind == DYNAMIC
@@ -97,7 +97,7 @@ def in_plane(model: Model, q_WB: Array, members: NDArray[np.int64]) -> bool:
 
 
 def ropes(model: Model, q_WB: Array, members: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Of joints that form loops together those of ropes and nets, one after the other.
+    """Ropes and nets among joints that form loops together, each as indices of its joints.
 
     Nets have ball joints alone. A rope is a row of at least LINKS bodies, each held by two ball
     joints, or hinges about one direction. All else is a mechanism: its reactions may be of the

@@ -35,9 +35,9 @@ NEVER_GIVEN = (*OF_ONE_EQUATION, BALL, HINGE2)
 
 
 def equations(joints: Structure) -> NDArray[np.int64]:
-    """(j,): equations of each joint; drives of speed and of position are further ones.
+    """(j,): number of equations of each joint, those of velocity and position drives included.
 
-    The stiffness of a spring or a rope is none.
+    A coupling with a stiffness, or that may be slack, has none.
     """
     free = np.array([n_coordinates(int(kind)) for kind in joints.kind], np.int64)
     kinds = np.where(is_one_of(joints.kind, OF_ONE_EQUATION), 1, 6 - free)
@@ -60,8 +60,11 @@ def sets_of_bodies(joints: Joints | Structure, moving: NDArray[np.bool_]) -> NDA
 
 
 def prescribed_bodies(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies whose motion is given: what rigid drives of all motions of a joint, or no motion
-    at all, join to one that is not dynamic, and so on along chains."""
+    """(n,): dynamic bodies whose motion is prescribed.
+
+    They are joined to a body that is not dynamic, or to a prescribed one, by a joint whose motions
+    all have rigid drives, or that has none.
+    """
     return mobility_of(structure_of(model.joints), model.bodies.kind)[0]
 
 

@@ -124,7 +124,7 @@ def forget_contacts(state: State) -> None:
 
 
 def clear_run(report: Report, work: Workspace, collision: CollisionScratch) -> None:
-    """What is before the first step: no report, contacts, rows, reactions, pairs nor boxes."""
+    """Clear report, contacts, rows, reactions, pairs and boxes, as before the first step."""
     for array in (*report, *collision.tree, collision.sweep.pair_count, work.tree.reaction):
         array.fill(0)
     report.bad_body[0] = -1

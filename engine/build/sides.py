@@ -32,7 +32,7 @@ class Side(NamedTuple):
         return Side(self.mass + other.mass, first, inertia)
 
     def less(self, other: Side) -> Side:
-        """What is left without a part."""
+        """This side without a part of it."""
         first, inertia = self.first - other.first, self.inertia - other.inertia
         return Side(self.mass - other.mass, first, inertia)
 
@@ -49,7 +49,7 @@ class Side(NamedTuple):
 
 
 def side_of(bodies: Bodies, place: Place, i: int) -> Side:
-    """One body."""
+    """Body i as a side, written in W about the origin."""
     R, p, mass = rotation_matrix(place.q[i]), place.p[i], float(bodies.mass[i])
     inertia = R @ bodies.inertia_B[i] @ R.T + mass * (p @ p * np.eye(3) - np.outer(p, p))
     return Side(mass, mass * p, inertia)
@@ -65,7 +65,7 @@ class Walk(NamedTuple):
 
 
 def walk(links: list[list[tuple[int, int]]], starts: list[int]) -> Walk:
-    """Of each node its joints with the nodes at their other ends; `starts` come first."""
+    """Walk a graph in depth: links[node] are (other node, joint); `starts` come first."""
     n = len(links)
     order, met, parent, through = list[int](), [-1] * n, [-1] * n, [-1] * n
     for start in starts:

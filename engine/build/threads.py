@@ -56,7 +56,7 @@ def found_arrays(threads: int, max_contacts: int) -> FoundContacts:
 
 
 def crew_arrays(threads: int) -> Crew:
-    """What so many threads tell each other, as the first of them sees it."""
+    """Arrays through which so many threads share work, as the first of them sees them."""
     # the rows of two threads share no cache line, nor does `done` with another array
     every = np.zeros((threads, N_SIDES + 2 * LINE))
     return Crew(

@@ -24,7 +24,6 @@ from cardan.engine.collision.manifold.extent import clear_share
 from cardan.engine.collision.manifold.persistence import match_contacts
 from cardan.engine.collision.materials import write_surfaces
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
-from cardan.engine.collision.motion import load3_at, store3_at
 from cardan.engine.collision.narrow.closest_feature import hit_of_points
 from cardan.engine.collision.narrow.conservative_advancement import comes_within
 from cardan.engine.collision.narrow.dispatch import find_points, nearest
@@ -38,10 +37,12 @@ from cardan.engine.spatial.vec3 import (
     add,
     add_scaled,
     load3,
+    load3_from,
     negate,
     norm,
     scale,
     store3,
+    store3_from,
     sub,
 )
 from cardan.engine.threads.shares import part_of
@@ -90,9 +91,9 @@ def pose_all(
         body = shapes.body[i]
         p_WB = load3(state.p_WB, body)
         pose_shape(shapes, i, p_WB, load4(state.q_WB, body), solids, scratch.points)
-        store3_at(solids, i, VELOCITY, load3(state.v_WB_W, body))
-        store3_at(solids, i, TURNING, load3(state.w_WB_W, body))
-        store3_at(solids, i, CENTRE, p_WB)
+        store3_from(solids, i, VELOCITY, load3(state.v_WB_W, body))
+        store3_from(solids, i, TURNING, load3(state.w_WB_W, body))
+        store3_from(solids, i, CENTRE, p_WB)
         write_bounds(solids, scratch.points, i, sweep.lower, sweep.upper)
         motion = scale(h, load3(state.v_WB_W, body))
         turn = h * norm(load3(state.w_WB_W, body))
@@ -100,7 +101,7 @@ def pose_all(
         carried = norm(motion) + (min(turn, 2.0) * reach if turn > 0.0 else 0.0)
         solids[i, REACH] = carried
         store3(sweep.motion, i, motion)
-        store3_at(sweep.ball, i, 0, load3_at(solids, i, POSITION))
+        store3_from(sweep.ball, i, 0, load3_from(solids, i, POSITION))
         sweep.ball[i, 3] = ROUNDED * (shapes.bounding_radius[i] + half_margin + carried)
         if shapes.kind[i] != PLANE:
             sweep_bounds(i, p_WB, motion, turn, reach, sweep.lower, sweep.upper)
@@ -151,8 +152,8 @@ def write_sphere_contact(
     """The contact of two spheres, if there is one, from centres and radii."""
     i, j = ij
     solids = scratch.solids
-    c = load3_at(solids, i, POSITION)
-    d = sub(load3_at(solids, j, POSITION), c)
+    c = load3_from(solids, i, POSITION)
+    d = sub(load3_from(solids, j, POSITION), c)
     r_i, r_j = solids[i, RADIUS], solids[j, RADIUS]
     gap, n, p = hit_of_points(ZERO3, d, r_i, r_j, (0.0, 0.0, 1.0))
     before, dropped = contacts.count[0], contacts.dropped[0]
@@ -212,7 +213,7 @@ def write_contacts(
     # side 0 has the smaller kind
     swap = solids[i, KIND] > solids[j, KIND]
     first = j if swap else i
-    origin = load3_at(solids, first, POSITION)
+    origin = load3_from(solids, first, POSITION)
     limit = margin + solids[i, REACH] + solids[j, REACH]
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     write_pair(scratch, i, j, first, origin)
@@ -355,7 +356,7 @@ def lay_lists(world: World) -> None:
 
 @kernel
 def copy_found(every: Contacts, i: int, contacts: Contacts, c: int) -> None:
-    """What `keep_point` wrote of a contact."""
+    """Copy what `keep_point` wrote of a contact."""
     contacts.shape_a[c] = every.shape_a[i]
     contacts.shape_b[c] = every.shape_b[i]
     contacts.gap[c] = every.gap[i]

@@ -23,7 +23,7 @@ class _Lines(debuginfo.DummyDIBuilder):  # type: ignore[misc]
     """Writes no debugging information, but notes which line is lowered."""
 
     def __init__(self, module: Any, filepath: str, **more: Any) -> None:
-        """Of one source file."""
+        """Begin the debug information of one source file."""
         super().__init__(module, filepath, **more)
         self._filepath = filepath
 

@@ -54,7 +54,7 @@ else:
         """The address of a struct that Python owns."""
 
         def __init__(self, struct_type: StructType) -> None:
-            """Of one type of struct."""
+            """Make the type of a handle to one type of struct."""
             self.struct_type = struct_type
             self.lane_width = struct_type.lane_width
             super().__init__(f"Handle({struct_type.name})")

@@ -55,7 +55,7 @@ class _Store:
     cache_path = None
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Of a Python function."""
+        """Begin the store of a Python function."""
         self._function = function
 
     def name(self, arguments: tuple[Any, ...]) -> str | None:

@@ -54,7 +54,7 @@ else:
         """LLVM's fast-math flags; their text is part of symbols, so it has one order."""
 
         def __repr__(self):
-            """As a set, but the same in every process."""
+            """Return the text of a set, the same in every process."""
             return f"{{{', '.join(map(repr, sorted(self)))}}}"
 
     FAST = {"fastmath": FastMathFlags({"contract", "reassoc", "nsz"})}
@@ -92,11 +92,11 @@ else:
         return compiled(function)
 
     def fast_kernel(function):
-        """As `kernel`, with sums that may be reordered."""
+        """Compile as `kernel` does, with sums that may be reordered."""
         return compiled(function, **FAST)
 
     def unlocked_kernel(function):
-        """As `kernel`; called from Python, it lets other threads of Python run meanwhile."""
+        """Compile as `kernel` does, without Python's lock: its other threads run meanwhile."""
         return compiled(function, nogil=True)
 
     @intrinsic

@@ -65,17 +65,17 @@ if TYPE_CHECKING:
 elif not HAS_LANES:
 
     def lane_form_of(original):
-        """Nothing is compiled for lanes here."""
+        """Decorate as `kernel` does: nothing is compiled for lanes here."""
         return kernel
 
     @kernel
     def select(mask, a, b):
-        """Of one world."""
+        """Choose the value of one world: a where the mask holds, else b."""
         return a if mask else b
 
     @kernel
     def in_all_lanes(value, like):
-        """Of one world."""
+        """Return the value: there is one world."""
         return value
 
     any_of = lane_of = with_lane = lanes_in = lanes_handle = compile_for_width = None
@@ -115,7 +115,7 @@ else:
         """One truth value of each of `width` worlds."""
 
         def __init__(self, width):
-            """As LanesType."""
+            """Make the type of masks of `width` worlds."""
             self.lane_width = width
             super().__init__(f"Mask{width}")
 

@@ -263,7 +263,7 @@ class _LibraryCompiler(Compiler):  # type: ignore[misc]
         flags: Any,
         local_types: Any,
     ) -> None:
-        """As Numba's, with flags of our own."""
+        """Begin as Numba's stage does, with flags of our own."""
         super().__init__(
             typing_context, target_context, library, args, return_type, Flags(flags), local_types
         )
@@ -289,11 +289,11 @@ def name_by_module(function: Any) -> None:
 
 
 class EntryPointCompiler(_LibraryCompiler):
-    """For kernels called from Python."""
+    """Compiler of kernels called from Python."""
 
 
 class IRCompiler(_LibraryCompiler):
-    """For kernels called from kernels."""
+    """Compiler of kernels called from kernels."""
 
     library_class = IRLibrary
 

@@ -47,7 +47,7 @@ class StructType(types.Type):  # type: ignore[misc]
     """A named tuple class with the types of its members."""
 
     def __init__(self, cls: type, members: tuple[Any, ...]) -> None:
-        """Its name is short: types are compared by it, and symbols are made of it."""
+        """Name the type: shortly, as types are compared by names, and symbols are made of them."""
         self.instance_class = cls
         self.members = dict(zip(cls._fields, members, strict=True))  # type: ignore[attr-defined]
         # read at every call, and a world has hundreds of members
@@ -58,7 +58,7 @@ class StructType(types.Type):  # type: ignore[misc]
 
 
 def lane_width(numba_type: Any) -> int:
-    """Of how many worlds values of a type hold numbers (lanes.py); 0: of one, as usual."""
+    """Number of worlds whose numbers a value of a type holds (lanes.py); 0: one, as usual."""
     if isinstance(numba_type, types.Array):
         return lane_width(numba_type.dtype)
     if isinstance(numba_type, types.BaseTuple):

@@ -44,7 +44,7 @@ else:
         """One number of each of TILE worlds."""
 
         def __init__(self, dtype: Any) -> None:
-            """Of numbers of this type."""
+            """Make the type of tiles of numbers of this type."""
             self.dtype = dtype
             super().__init__(f"Tile({dtype})")
 
@@ -52,7 +52,7 @@ else:
         """An array of the world of this thread."""
 
         def __init__(self, dtype: Any, ndim: int) -> None:
-            """Of elements of this type; contiguous."""
+            """Make the type of contiguous arrays of elements of this type."""
             super().__init__(dtype, ndim, "C", name=f"WorldArray({dtype}, {ndim})")
 
         def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
@@ -73,7 +73,7 @@ else:
 
     @register_model(WorldArray)
     class WorldArrayModel(ArrayModel):
-        """As an array, with data in tiles."""
+        """Layout of an array whose data are tiles."""
 
         def __init__(self, manager, fe_type):
             """Members as those of an array."""

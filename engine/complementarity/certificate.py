@@ -169,7 +169,7 @@ def _scales(problem: Complementarity) -> tuple[Array, Array]:
 
 
 def _shared(problem: Complementarity, size: Array) -> Array:
-    """Of every contact the largest."""
+    """Sizes with the largest of every contact in place of each of its rows."""
     out = size.copy()
     if len(problem.mu):
         blocks = out[problem.n_box :].reshape(len(problem.mu), -1)

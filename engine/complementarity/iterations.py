@@ -31,7 +31,7 @@ class Rows:
     """Map from the unknowns of a problem to the kernels' rows, three per contact."""
 
     def __init__(self, problem: Complementarity) -> None:
-        """For plane contacts add a second tangent with zero coupling."""
+        """Number the rows; plane contacts get a second tangent with zero coupling."""
         n_box, n_contacts = problem.n_box, len(problem.mu)
         self.n = n_box + 3 * n_contacts
         contacts = n_box + 3 * np.arange(n_contacts)[:, None] + np.arange(1 + problem.tangents)

@@ -89,7 +89,7 @@ def _times(K: Sym2, x: Vec2) -> Vec2:
 
 @kernel
 def _of_ellipsoid(radii: Vec3, m: Vec3, basis: tuple[Vec3, Vec3]) -> Sym2:
-    """Of x^2/a^2 + y^2/b^2 + z^2/c^2 = 1 where its outward normal is m."""
+    """Curvature of x^2/a^2 + y^2/b^2 + z^2/c^2 = 1 where its outward normal is m [1/m]."""
     d = (radii[0] * m[0], radii[1] * m[1], radii[2] * m[2])
     length = sqrt(dot(d, d))
     t, u = basis
@@ -156,7 +156,7 @@ def _of_round(kind: int, size: Vec3, p: Vec3, m: Vec3, basis: tuple[Vec3, Vec3])
 
 @kernel
 def _of_facet(K: NDArray, basis: tuple[Vec3, Vec3]) -> Sym2:
-    """Of the smooth surface for which a facet stands, from its matrix xx yy zz xy xz yz."""
+    """Curvature of the smooth surface that a facet approximates; K: xx yy zz xy xz yz [1/m]."""
     a, b, c = (K[0], K[3], K[4]), (K[3], K[1], K[5]), (K[4], K[5], K[2])
     t, u = basis
     along = (dot(a, u), dot(b, u), dot(c, u))
@@ -264,7 +264,7 @@ def _is_nearest(S: Sym2) -> bool:
 
 @kernel
 def _free_acceleration(world: World, body: int, w: Vec3, r: Vec3) -> Vec3:
-    """In free flight at the angular velocity w, of the point of a body at r from its centre."""
+    """Acceleration in free flight of a point at r from the centre of a body that turns at w."""
     bodies, free = world.model.bodies, world.work.motion.bias_acceleration
     turning = (free[body, 0], free[body, 1], free[body, 2])
     if bodies.node[body] < 0 and turning != ZERO3:

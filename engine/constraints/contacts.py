@@ -153,7 +153,7 @@ def set_sweep_bias(world: World, row: int, c: int, speed: float) -> None:
 
 @kernel
 def lead_of_contact(world: World, c: int) -> Vec3:
-    """What given motions have at the point of contact c beside their velocities, B less A [m/s].
+    """Velocity that prescribed motions add at the point of contact c, B less A [m/s].
 
     Along the surface only what friction cannot follow in a step, along the normal only what may
     rebound. At the end of a step a lead is half of the jump.

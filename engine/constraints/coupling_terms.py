@@ -41,7 +41,7 @@ def is_straight(joints: Joints, t: int) -> bool:
 
 @kernel
 def term_at(joints: Joints, t: int, q: float) -> Jet:
-    """What term t adds to its sum at the coordinate q, and its derivatives."""
+    """Value of term t of a coupling at the coordinate q, and its derivatives."""
     factor = joints.term_factor[t]
     if is_straight(joints, t):
         return (float(factor * q), float(factor), 0.0)

@@ -13,8 +13,8 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import JointFrame
 from cardan.engine.constraints.parts.twist import (
     twist_angle,
-    twist_bias_acceleration,
     twist_direction,
+    twist_direction_rate,
 )
 from cardan.engine.spatial.quaternion import conjugate, load4, multiply, rotate
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, cross, dot, load3, scale
@@ -68,9 +68,7 @@ def write_rotations(
     """
     start_a = rotate(load4(joints.q_WA0, j), load3(joints.axis_A, j))
     d_a = twist_direction(start_a, frame.s)
-    bias = dot(
-        twist_bias_acceleration(start_a, frame.s, ZERO3, cross(frame.w_a, frame.s)), frame.w_a
-    )
+    bias = dot(twist_direction_rate(start_a, frame.s, ZERO3, cross(frame.w_a, frame.s)), frame.w_a)
     if joints.kind[j] != GEAR:
         e = load3(joints.axis_B, j)
         set_sides(rows, row, scale(side[0], d_a), scale(side[1], e), ZERO3)
@@ -78,7 +76,7 @@ def write_rotations(
     start_b = rotate(load4(joints.q_WB0, j), load3(joints.axis_B, j))
     d_b = twist_direction(start_b, frame.s_b)
     bias_b = dot(
-        twist_bias_acceleration(start_b, frame.s_b, ZERO3, cross(frame.w_b, frame.s_b)), frame.w_b
+        twist_direction_rate(start_b, frame.s_b, ZERO3, cross(frame.w_b, frame.s_b)), frame.w_b
     )
     set_sides(rows, row, scale(side[0], d_a), ZERO3, scale(side[1], d_b))
     return side[0] * bias + side[1] * bias_b

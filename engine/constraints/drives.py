@@ -46,7 +46,7 @@ def target_of(world: Worlds, k: int, middle: float, h: float) -> float:
 
 @kernel
 def target_rate(world: Worlds, k: int, time: float) -> float:
-    """Its rate [m/s or rad/s]; 0 for step functions and commands."""
+    """Rate of that target [m/s or rad/s]; 0 for step functions and commands."""
     drives = world.model.drives
     return rate_at(world.state, world.model, drives.joint[k], drives.axis[k], time, 0.0)
 

@@ -68,7 +68,7 @@ def impulse_of(rows: Rows, first: int, end: int) -> Vec3:
 
 @kernel
 def arms_of(world: World, first: int) -> tuple[Vec3, Vec3]:
-    """From the centres of mass of bodies A and B of a joint's row to the point they share, W."""
+    """Vectors from the centres of mass of bodies A and B of a joint to the point they share, W."""
     rows, p = world.work.rows, world.state.p_WB
     a, b, arm = rows.body_a[first], rows.body_b[first], load3(rows.joint_arm, rows.joint[first])
     return sub(add(load3(p, b), arm), load3(p, a)), arm

@@ -16,7 +16,7 @@ SHARP = 1e6
 
 @kernel
 def hollow_curvature(kind: int, size: Vec3, p: Vec3, m: Vec3) -> tuple[float, float]:
-    """Of the surface at p with the outward normal m: around the axis z, and across that [1/m].
+    """Curvatures at p, outward normal m: around the axis z, and perpendicular to that [1/m].
 
     Torus: cos/(R + r cos) and 1/r, with the cosine of the normal to its radial direction. Plane
     ends and the rim have none, edges are sharp.

@@ -133,13 +133,13 @@ def write_couplings(
     bias_acceleration: NDArray,
     instant: bool,
 ) -> None:
-    """The rows of all couplings, in an `instant` of the rigid ones; they must be the first rows.
+    """Write the rows of all couplings, in an `instant` of the rigid ones; they must be the first.
 
     A rigid coupling is an equation, with the bias of `set_equation` for the sum of its terms. One
     with a stiffness or a damper is a spring by the trapezoidal rule (`spring_law`). One that may be
     slack only pulls: C <= 0 and lam <= 0, with a row where C may become 0 in this step.
 
-    Writes  rows.count[2]
+    Writes  rows of the couplings, rows.count
     Check   tests/references/test_couplings.py
     """
     joints, kind = model.joints, model.bodies.kind

@@ -170,8 +170,10 @@ def position_error(
 
 @kernel
 def soft_error(state: State, model: Model, j: int, axis: int, middle: float, h: float) -> float:
-    """As `position_error` in the middle of a step, of a drive that pushes like a spring: what jumps
-    within the step has its share of it."""
+    """Error of a drive with a stiffness in the middle of a step [m or rad], as `position_error`.
+
+    The target is its mean over the step where it jumps within it.
+    """
     mean = mean_target(state, model, j, axis, middle, h)
     if model.joints.kind[j] != BALL:
         return state.joint_q[j, axis] - mean

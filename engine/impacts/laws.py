@@ -100,7 +100,7 @@ def write_speeds(work: Workspace) -> None:
 
 
 @kernel
-def room(work: Workspace, k: int, horizon: float) -> float:
+def allowed_approach(work: Workspace, k: int, horizon: float) -> float:
     """Approach speed allowed to a contact that is not struck: gap/horizon [m/s]."""
     c = contact_of(work, k)
     if work.impacts.role[c] == ROLE_STRUCK or horizon <= 0.0:
@@ -109,8 +109,8 @@ def room(work: Workspace, k: int, horizon: float) -> float:
 
 
 @kernel
-def aim(work: Workspace, share: float, horizon: float) -> None:
-    """Write b of the problem: struck contacts separate at share * e * approach speed.
+def write_targets(work: Workspace, share: float, horizon: float) -> None:
+    """Write b of the problem: struck contacts shall separate at share * e * their approach speed.
 
     Writes  impacts.problem.b
     """
@@ -123,7 +123,7 @@ def aim(work: Workspace, share: float, horizon: float) -> None:
         if impacts.role[c] == ROLE_STRUCK:
             problem.b[k] += share * work.contacts.restitution[c] * min(speed[k], 0.0)
         else:
-            problem.b[k] += room(work, k, horizon)
+            problem.b[k] += allowed_approach(work, k, horizon)
     add_up(problem, problem.b)
 
 
@@ -207,11 +207,11 @@ def newton_impact(world: World, horizon: float, bounded: bool) -> None:
     Check   tests/references/test_impacts.py
     """
     work, impacts = world.work, world.work.impacts
-    aim(work, 1.0, horizon)
+    write_targets(work, 1.0, horizon)
     solve_impact(world)
     keep_answer(impacts.problem, impacts.lam)
     if bounded and gains(impacts, work.motion.scratch):
-        aim(work, 0.0, horizon)
+        write_targets(work, 0.0, horizon)
         solve_impact(world)
         keep_answer(impacts.problem, impacts.first)
         keep_energy(impacts, work.motion.scratch)
@@ -257,7 +257,7 @@ def write_restitution(work: Workspace, horizon: float) -> None:
     add_up(problem, problem.b)
     x = n
     for k in range(n_box, n, 3):
-        problem.b[k] += room(work, k, horizon)
+        problem.b[k] += allowed_approach(work, k, horizon)
         given = work.contacts.restitution[contact_of(work, k)] * first[k]
         if given > 0.0:
             append_given(problem, k, x, given)
@@ -282,7 +282,7 @@ def poisson_impact(world: World, horizon: float) -> None:
     """
     work, impacts = world.work, world.work.impacts
     problem, first, lam = impacts.problem, impacts.first, impacts.lam
-    aim(work, 0.0, horizon)
+    write_targets(work, 0.0, horizon)
     solve_impact(world)
     keep_answer(problem, first)
     n, n_box = problem.count[0], problem.count[1]

@@ -242,9 +242,9 @@ class Presence(Commands):
         )
 
     def _doubt_what_it_held(self, i: int, late: float) -> None:
-        """What body i pushed and held until the end of this step was let go before.
+        """Note the error of bodies that body i pushed or held, and let go `late` before the end.
 
-        All that hangs together with it then has the impulse of that time too much.
+        All that hangs together with it has the impulse of that time [s] too much.
         """
         model, joints, contacts = self.model, self.model.joints, self.work.contacts
         found = slice(0, int(contacts.count[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ class Queries:
     collision: CollisionScratch
     body_names: tuple[str, ...]
     _body_index: dict[str, int]
+    _body: Callable[[str], int]
     _events: Events
     _event_parts: list[NDArray[np.void]]
 
@@ -229,7 +231,7 @@ class Queries:
         Raises ValueError when there is no such pair: a body without shapes, two planes, a body
         that is absent.
         """
-        a, b = self._body_number(body_a), self._body_number(body_b)
+        a, b = self._body(body_a), self._body(body_b)
         if a == b:
             raise ValueError("a body has no distance to itself")
         for i, name in ((a, body_a), (b, body_b)):
@@ -251,8 +253,3 @@ class Queries:
             "shape_a": int(shape_a),
             "shape_b": int(shape_b),
         }
-
-    def _body_number(self, name: str) -> int:
-        if name not in self._body_index:
-            raise ValueError(f"there is no body '{name}'")
-        return self._body_index[name]

@@ -240,7 +240,7 @@ class States:
             state.tree_q[:], state.tree_qd[:] = placement.coordinates(self.model.tree, state)
 
     def _forget_the_past(self) -> None:
-        """What the next step would take from the last one; nothing sleeps."""
+        """Forget what the next step would take from the last one; nothing sleeps."""
         state = self.state
         forget_contacts(state)
         forget_drives(self.model, state)

@@ -51,7 +51,7 @@ class Pace:
     """Which of two ways of doing steps is faster: 0 alone, 1 together."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Begin without measured times."""
         self.seconds = [0.0, 0.0]
         self.steps = [0, 0]
         self.way = 1
@@ -61,7 +61,7 @@ class Pace:
         return TRIAL if 0 in self.steps else AGAIN
 
     def note(self, steps: int, seconds: float) -> None:
-        """What the last steps took; chooses the way of the next ones."""
+        """Note how long the last steps took, and choose the way of the next ones."""
         if steps == 0:
             return
         self.steps[self.way] += steps

@@ -166,7 +166,7 @@ def forget_wild(tree: Tree, state: LaneState, t: int, brought: Lanes, energy: La
 
 @lane_form_of(drift.is_predicted)
 def is_predicted(tree: Tree, work: TreeWork, qd: NDArray, t: int, h: float) -> Mask:
-    """In which worlds the rates of tree t at half of h are close to those of the last evaluation.
+    """Worlds in which the rates of tree t at half of h are close to those of the last evaluation.
 
     Writes  work.mean: rates at half of h, for qdd
     """
@@ -229,7 +229,7 @@ def note_growth(state: LaneState, growth: Lanes) -> None:
 
 @lane_form_of(gyroscopic.is_round)
 def is_round(inertia: Mat3) -> Mask:
-    """In which worlds all principal moments are equal."""
+    """Worlds in which all principal moments are equal."""
     return (
         (inertia[0][0] == inertia[1][1])
         & (inertia[0][0] == inertia[2][2])
@@ -262,7 +262,7 @@ def implicit_share(z: Lanes) -> Lanes:
 
 @lane_form_of(energy.potential_energy)
 def potential_energy(model: LaneModel, state: Any) -> Lanes:
-    """Of gravity and of the springs of joints [J]: worlds in lanes store no other."""
+    """Energy of gravity and of the springs of joints [J]; worlds in lanes store no other."""
     bodies, total = model.bodies, 0.0
     g = load_gravity(state)
     for i in range(bodies.kind.shape[0]):

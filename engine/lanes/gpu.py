@@ -30,7 +30,7 @@ class Gpu:
     """Runs of worlds of one model on a card."""
 
     def __init__(self, world: LaneWorld, times: tuple[float, int], card: Card):
-        """Of the numbers in the first lane of `world`; times: time step [s], number of steps."""
+        """Take the numbers in the first lane of `world`; times: time step [s], number of steps."""
         self.card = card
         self._world, self._times = world, times
         self._worlds: Worlds | None = None

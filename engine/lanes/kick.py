@@ -33,7 +33,7 @@ def target_of(world: LaneWorld, k: int, middle: float, h: float) -> Lanes:
 
 @lane_form_of(drives.target_rate)
 def target_rate(world: LaneWorld, k: int, time: float) -> Lanes:
-    """Its rate; 0 for step functions and commands."""
+    """Rate of that target; 0 for step functions and commands."""
     model, rate = world.model, in_all_lanes(0.0, world.state.left)
     targets = model.targets
     table = model.joints.motor_table[model.drives.joint[k], model.drives.axis[k]]

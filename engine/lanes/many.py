@@ -41,7 +41,7 @@ def row_of(runs: WorldRuns, first: int, lane: int) -> int:
 
 @kernel
 def clear_run(state: LaneState, runs: WorldRuns) -> None:
-    """What all worlds start with: no steps, nothing booked, the records of the start."""
+    """Clear steps, books and records of all worlds, as at the start."""
     state.step[0] = 0
     state.left[0] = in_all_lanes(0.0, state.left)
     for k in range(state.extremes.shape[0]):

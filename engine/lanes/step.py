@@ -148,7 +148,7 @@ def record_path(world: LaneWorld, i: int, at: int, v: Vec3, L: Vec3) -> None:
 
 @kernel
 def record_stretches(world: LaneWorld) -> None:
-    """As accounting/stretches.py, of springs of joints of trees.
+    """Record springs of joints of trees, as accounting/stretches.py does.
 
     Reads   state.tree_q in the middle of the step
     Writes  state.extremes
@@ -190,7 +190,7 @@ def add_shrinking(records: NDArray, at: int, which: tuple[int, int, int], more: 
 
 @kernel
 def carry_errors(world: LaneWorld, at: int, v: Vec3, h: float) -> None:
-    """As accounting/early_impacts.py, of impacts before the world entered its lane.
+    """Carry on errors of impacts before the world entered its lane, as accounting/early_impacts.py.
 
     Writes  state.extremes: of the body whose numbers begin at `at`
     """
@@ -213,7 +213,7 @@ def carry_errors(world: LaneWorld, at: int, v: Vec3, h: float) -> None:
 
 @kernel
 def record_variation(world: LaneWorld, h: float) -> None:
-    """As accounting/variation.py: how the last kick differs from the one before.
+    """Add up how the last kick differs from the one before, as accounting/variation.py does.
 
     Reads   state.step: steps done, this one included
     Writes  state.extremes, left

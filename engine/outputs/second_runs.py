@@ -25,7 +25,7 @@ class SecondRuns(Account):
     if TYPE_CHECKING:
 
         def __init__(self, scene: Any) -> None:
-            """As a simulation."""
+            """Build a simulation of the scene."""
 
         @property
         def step_count(self) -> int:
@@ -38,7 +38,7 @@ class SecondRuns(Account):
             ...
 
     def leave_scene(self) -> None:
-        """It moves otherwise than the scene says: other runs of that tell nothing about it."""
+        """Note that the run is no more that of its scene, so that second runs say nothing of it."""
         if self._follows_scene:
             return
         self._due: list[int] = []
@@ -47,7 +47,7 @@ class SecondRuns(Account):
 
     @contextmanager
     def as_the_scene_says(self) -> Iterator[None]:
-        """What is done meanwhile does not leave the scene."""
+        """Within this context, changes are those of the scene itself."""
         self._follows_scene = True
         try:
             yield
@@ -55,7 +55,7 @@ class SecondRuns(Account):
             self._follows_scene = False
 
     def lose_trail(self) -> None:
-        """It goes on from a snapshot, which has none of the moments before."""
+        """Forget the moments before a snapshot, from which the run goes on."""
         self._trail, self._is_lost = [], len(self._due) > 0
 
     def begin_trail(self) -> None:
@@ -87,10 +87,10 @@ class SecondRuns(Account):
             self._trail.append(doubling.moment(self.state))
 
     def findings(self) -> list[dict[str, Any]]:
-        """As of an account; at the end of a small run its errors are measured.
+        """Findings of the account; at the end of a small run its errors are measured.
 
-        That is where nobody did anything to it, and where it depends on estimates of the step alone
-        whether the run is trusted (engine/verdict/doubling.py).
+        They are where no command changed the run, and where estimates of the step alone decide
+        whether it is trusted (engine/verdict/doubling.py).
         """
         found = super().findings()
         if self.step_count != self.total_steps or self.failure is not None:

@@ -89,7 +89,7 @@ class Sensing:
         return found
 
     def _forget_readings(self) -> None:
-        """Nothing has been measured."""
+        """Clear all readings."""
         self._before = None
         self._readings = np.full((len(self.scene.sensors), len(SENSOR_FIELDS)), math.nan)
 
@@ -125,7 +125,7 @@ class Sensing:
         return own < 0 or bool(self.state.present[own])
 
     def _distance(self, sensor: RayDistance) -> float:
-        """To the nearest shape of another body [m]; nan: none, absent, or the simulation failed."""
+        """Distance to the nearest shape of another body [m]; nan: none, absent, or a failed run."""
         if self.failure is not None or not self._is_there(sensor):
             return math.nan
         origin, way = np.array(sensor.position), np.array(sensor.direction)
@@ -192,7 +192,7 @@ class _Step:
         return np.concatenate([to_sensor @ force_B, to_sensor @ self._turned(body) / self.h])
 
     def _resting(self, body: int, other: int, awake: set[tuple[int, int]]) -> tuple[Array, Array]:
-        """What contacts of sleeping bodies carry, which have no rows: as when they fell asleep.
+        """Force and torque of contacts of sleeping bodies, which have no rows: as before the sleep.
 
         awake: pairs that had rows, and fell asleep after the step
         """

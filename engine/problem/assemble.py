@@ -51,7 +51,7 @@ def push_of(inertia: Mat3, mass: float, J: NDArray, MJ: NDArray) -> float:
 
 @kernel
 def assemble_contact(world: World, i: int) -> None:
-    """As assemble_row, for the three rows of a contact between bodies without trees."""
+    """Assemble the three rows of a contact between bodies without trees, as assemble_row does."""
     bodies, motion = world.model.bodies, world.work.motion
     rows, problem = world.work.rows, world.work.problem
     a, b = rows.body_a[i], rows.body_b[i]
@@ -108,7 +108,7 @@ def has_trees(world: World) -> bool:
 
 @kernel
 def assemble_boxes(world: World) -> None:
-    """As `assemble`, of all rows with trees, else without those of contacts."""
+    """Assemble all rows of a world with trees, else all but those of contacts."""
     rows, problem = world.work.rows, world.work.problem
     for k in range(3):
         problem.count[k] = rows.count[k]

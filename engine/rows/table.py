@@ -40,13 +40,13 @@ def row_table(
     rows: Rows,
     part: Problem,
     options: StepOptions,
-    redundant: NDArray[np.bool_] | None = None,
+    redundant: NDArray[np.bool_] | None,
 ) -> NDArray[np.void]:
     """One row per constraint of the last step (dtype ROW_DTYPE), J by both its bodies, in W.
 
-    A bound that there is not is not a number.
+    The bound of a row without one is NaN.
 
-    redundant (n,): which equations others imply; none: found here, for bodies in no tree
+    redundant (n,): which equations others imply; None: found here, for bodies in no tree
     """
     n = int(rows.count[0])
     table, lam = np.zeros(n, ROW_DTYPE), part.lam[:n].copy()

@@ -151,8 +151,9 @@ def stepped_scenes(trials: Trials) -> list[Scene]:
 
 
 def better_formulation(trials: Trials) -> tuple[Scene, dict[int, Track]]:
-    """Of the formulations that are open the one whose answer depends less on the step, and what was
-    run of it, by its refinement: the first one, and half of its step.
+    """The formulation whose answer depends less on the step, and its runs by their refinement.
+
+    The runs are the first one and that with half of its step.
 
     The one that suits the joints is kept unless the other one depends on it BETTER times less.
     """

@@ -100,7 +100,7 @@ class Recording:
 
     @classmethod
     def of_run(cls, simulation: Simulation, channels: Collection[str] | None = None) -> Recording:
-        """Of all frames that the scene asks for; `observe` records the first, before any step."""
+        """A recording of all frames of the scene; `observe` records the first, before any step."""
         return cls(simulation, recording_steps(simulation.scene)[1:], channels)
 
     def __repr__(self) -> str:

@@ -76,7 +76,7 @@ def recorded(
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Recording | None, dict[str, Any]]:
-    """As `run`, of a simulation before its first step; without `keep` nothing is recorded.
+    """Run a simulation from its first step to its end; without `keep` nothing is recorded.
 
     channels: as of a recording
     """

@@ -32,7 +32,8 @@ from cardan.engine.world.world import World
 def _join_pair(bodies: Bodies, state: State, islands: Islands, a: int, b: int) -> None:
     """Unite the sets of two interacting bodies; a kinematic one prevents the other from resting.
 
-    Writes  islands.parent; islands.boxes: 1 where a body interacts with one that does not move
+    Writes  islands.parent; islands.boxes: 1 where a body interacts with one that does not move;
+            state.still_steps: 0 of a body that interacts with a kinematic one
     """
     kind_a, kind_b = bodies.kind[a], bodies.kind[b]
     if kind_a == DYNAMIC and kind_b == DYNAMIC:

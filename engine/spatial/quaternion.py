@@ -74,7 +74,7 @@ def nearly_unit(q: Quaternion) -> Quaternion:
 
 @kernel
 def unit_again(q: Quaternion) -> Quaternion:
-    """As `unit`; for nearly unit quaternions without a root or a division."""
+    """The unit quaternion along q; without a root or a division where q nearly is one."""
     n = q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3])
     return nearly_unit(q) if abs(n - 1.0) < NEARLY else unit(q)
 

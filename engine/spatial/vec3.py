@@ -94,8 +94,22 @@ def load3_from(array: NDArray, i: int, column: int) -> Vec3:
 
 
 @kernel
+def slice3(array: NDArray, k: int) -> Vec3:
+    """Three numbers of a vector, from k on, as a tuple."""
+    return (array[k], array[k + 1], array[k + 2])
+
+
+@kernel
 def store3(array: NDArray, i: int, a: Vec3) -> None:
     """Write a tuple into row i of an (n, 3) array."""
     array[i, 0] = a[0]
     array[i, 1] = a[1]
     array[i, 2] = a[2]
+
+
+@kernel
+def store3_from(array: NDArray, i: int, column: int, a: Vec3) -> None:
+    """Write a tuple into row i, from a column on."""
+    array[i, column] = a[0]
+    array[i, column + 1] = a[1]
+    array[i, column + 2] = a[2]

@@ -26,7 +26,17 @@ from cardan.engine.solvers.direct.tree_elimination import (
     restore_on_trees,
     write_sizes,
 )
-from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, load3, store3, sub
+from cardan.engine.spatial.vec3 import (
+    ZERO3,
+    add,
+    add_scaled,
+    cross,
+    load3,
+    load3_from,
+    store3,
+    store3_from,
+    sub,
+)
 from cardan.engine.trees.articulated_inertia import respond
 from cardan.engine.trees.body_sync import (
     clear_forces,
@@ -36,7 +46,7 @@ from cardan.engine.trees.body_sync import (
 )
 from cardan.engine.trees.coordinates import advance_coordinates
 from cardan.engine.trees.impulses import has_loops
-from cardan.engine.trees.invariants import centre_of, floats_tied, put_three, three
+from cardan.engine.trees.invariants import centre_of, floats_tied
 from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.trees.operator import diagonal_in_trees, push_row
 from cardan.engine.world.problem import Dense, Problem
@@ -115,12 +125,12 @@ def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
         centre = centre_of(tree, work, t)[1]
         lost = load3(work.lost, t) if sign > 0.0 else ZERO3
         if floats_tied(tree, t):
-            carried = cross(centre, three(work.invariants, t, INVARIANT_LINEAR))
+            carried = cross(centre, load3_from(work.invariants, t, INVARIANT_LINEAR))
             lost = add_scaled(lost, -sign, carried)
         store3(work.lost, t, lost)
-        old = three(work.invariants, t, INVARIANT_CENTRE)
+        old = load3_from(work.invariants, t, INVARIANT_CENTRE)
         new = add(old, centre) if sign > 0.0 else sub(old, centre)
-        put_three(work.invariants, t, INVARIANT_CENTRE, new)
+        store3_from(work.invariants, t, INVARIANT_CENTRE, new)
 
 
 @kernel

@@ -16,7 +16,17 @@ from cardan.engine.accounting.returned import record_return
 from cardan.engine.accounting.work import mean_row_speed, row_speed_before
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import sym_add, sym_inverse, sym_times
-from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, scale, sub
+from cardan.engine.spatial.vec3 import (
+    ZERO3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load3_from,
+    scale,
+    sub,
+)
 from cardan.engine.stabilisation.loop_closure import level_rates
 from cardan.engine.trees.body_sync import NO_MOMENTS, write_body_velocities
 from cardan.engine.trees.energy_momentum import kinetic_energy, momentum, rotor_energy
@@ -28,7 +38,6 @@ from cardan.engine.trees.invariants import (
     restore_floating,
     stretch,
     stretch_part,
-    three,
     write_sums,
 )
 from cardan.engine.trees.kinematics import write_velocities
@@ -133,17 +142,17 @@ def restore_afloat(world: World, t: int, wanted: float) -> float:
             write_sums(tree, work, s, qd, found)
             mass += found[s, INVARIANT_MASS]
             energy += found[s, INVARIANT_ENERGY]
-            place = three(found, s, INVARIANT_CENTRE)
+            place = load3_from(found, s, INVARIANT_CENTRE)
             centre = add_scaled(centre, found[s, INVARIANT_MASS], place)
-            P = add(P, three(found, s, INVARIANT_LINEAR))
+            P = add(P, load3_from(found, s, INVARIANT_LINEAR))
             lost = add(lost, load3(work.lost, s))
     centre, v = scale(1.0 / mass, centre), scale(1.0 / mass, P)
     L, inertia = ZERO3, NO_MOMENTS
     for s in range(t, n):
         if tree.tied[s] == t:
-            arm = sub(three(found, s, INVARIANT_CENTRE), centre)
-            own = three(found, s, INVARIANT_ANGULAR)
-            L = add(L, add(own, cross(arm, three(found, s, INVARIANT_LINEAR))))
+            arm = sub(load3_from(found, s, INVARIANT_CENTRE), centre)
+            own = load3_from(found, s, INVARIANT_ANGULAR)
+            L = add(L, add(own, cross(arm, load3_from(found, s, INVARIANT_LINEAR))))
             inertia = sym_add(inertia, inertia_about(tree, work, s, centre))
     inverse = sym_inverse(inertia)
     w_old, w = sym_times(inverse, L), sym_times(inverse, add(L, lost))

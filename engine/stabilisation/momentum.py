@@ -12,7 +12,18 @@ from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import inverse_symmetric, load33, times_vector
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
-from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale, store3, sub
+from cardan.engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    scale,
+    slice3,
+    store3,
+    sub,
+)
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
 from cardan.engine.world.state import State
@@ -102,12 +113,6 @@ def _count_equations(rows: Rows) -> int:
 
 
 @kernel
-def _vector(sums: NDArray, first: int) -> Vec3:
-    """Three columns of the sums of a set."""
-    return (sums[first], sums[first + 1], sums[first + 2])
-
-
-@kernel
 def _add(sums: NDArray, first: int, x: Vec3) -> None:
     """Add x to three columns of the sums of a set."""
     for k in range(3):
@@ -117,7 +122,7 @@ def _add(sums: NDArray, first: int, x: Vec3) -> None:
 @kernel
 def _centre(sums: NDArray) -> Vec3:
     """Centre of mass of a set."""
-    return scale(1.0 / sums[MASS], _vector(sums, FIRST))
+    return scale(1.0 / sums[MASS], slice3(sums, FIRST))
 
 
 @kernel
@@ -146,10 +151,10 @@ def _add_inertia(world: World, i: int, sums: NDArray) -> None:
 @kernel
 def _spin_up(sums: NDArray) -> None:
     """Angular velocity of the rigid set with the angular momentum in column TURNING."""
-    xx, yy, zz = _vector(sums, INERTIA)
-    xy, xz, yz = _vector(sums, INERTIA + 3)
+    xx, yy, zz = slice3(sums, INERTIA)
+    xy, xz, yz = slice3(sums, INERTIA + 3)
     inverse = inverse_symmetric(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    spin = times_vector(inverse, _vector(sums, TURNING))
+    spin = times_vector(inverse, slice3(sums, TURNING))
     for k in range(3):
         sums[SPIN + k] = spin[k]
 
@@ -216,7 +221,7 @@ def return_momentum(world: World) -> float:
             continue
         if s == i:
             _spin_up(sums[s])
-        spin = _vector(sums[s], SPIN)
+        spin = slice3(sums[s], SPIN)
         if spin != (0.0, 0.0, 0.0):
             arm = sub(load3(state.p_WB, i), _centre(sums[s]))
             gained += _push_body(world, i, (cross(spin, arm), spin))
@@ -231,10 +236,10 @@ def _is_due(sums: NDArray) -> bool:
 
 @kernel
 def _write_scaling(sums: NDArray, small: float) -> float:
-    """By how much more the motion of a set is scaled, and what that brings.
+    """Write the factor by which the motion of a set is scaled, less 1, and the energy it brings.
 
+    Reads   small: energy below which nothing is taken [J]
     Writes  sums: MORE, DUE
-    Reads   small: what tells nothing [J]
     Returns what equations brought beyond the error of a smooth motion [J]
     """
     due, T = sums[DUE], sums[KINETIC]
@@ -281,8 +286,8 @@ def _field(world: World, s: int) -> Field:
     if held > 0:
         k = held - 1
         return load3(state.v_WB_W, k), load3(state.p_WB, k), load3(state.w_WB_W, k)
-    v = scale(1.0 / sums[MASS], _vector(sums, PUSH))
-    return v, _centre(sums), _vector(sums, SPIN)
+    v = scale(1.0 / sums[MASS], slice3(sums, PUSH))
+    return v, _centre(sums), slice3(sums, SPIN)
 
 
 @kernel
@@ -310,7 +315,7 @@ def _book_scaling(world: World, s: int) -> float:
     state, sums = world.state, world.work.positions.sums[s]
     if world.work.positions.held[s] == FREE:
         return float(sums[DUE])
-    more, P, L = sums[MORE], _vector(sums, PUSH_WITHIN), _vector(sums, TURNING_WITHIN)
+    more, P, L = sums[MORE], slice3(sums, PUSH_WITHIN), slice3(sums, TURNING_WITHIN)
     for k in range(3):
         state.momentum_in[k] += more * P[k]
         state.momentum_in[3 + k] += more * L[k]

@@ -22,8 +22,9 @@ def correct_positions(world: World) -> None:
         projection      removes joint errors down to IN_PLACE, and the share of stops and contacts
 
     Reads   rows and problem of the kick, report of its solve; positions.gained: work of the
-    equations
-    Writes  state: poses, velocities (to keep momenta and energy), ledger, momentum_in
+            equations
+    Writes  state: poses, velocities (to keep momenta and energy), ledger, momentum_in;
+            positions.lost
     Source  decisions 0046, 0051
     Check   tests/laws/test_stabilisation.py
     """

@@ -105,7 +105,7 @@ def admissible(reactions: Reactions) -> tuple[Array | None, float]:
 
 
 def _admissible(program: Program, equations: NDArray[np.bool_]) -> tuple[Array | None, float]:
-    """Of one island, in its units."""
+    """Admissible forces of one island, in its units, and the imbalance that is left."""
     shortest, left = _shortest(program)
     if left <= BALANCED and is_within(program, shortest):
         return shortest, 0.0

@@ -55,12 +55,12 @@ def left_of_cord(joint: Joint, length: float) -> float:
 
 
 def loose_joints(scene: Scene) -> list[str]:
-    """Those that are not taut at the start."""
+    """Names of joints that are not taut at the start."""
     most = scene.simulation.anchor_tolerance
     return [name for name, left in distances_to_taut(scene).items() if left > most]
 
 
 def stretched_joints(scene: Scene, pose: Simulation) -> list[str]:
-    """Those that are beyond what they allow."""
+    """Names of joints that are stretched beyond what they allow."""
     most = scene.simulation.anchor_tolerance
     return [name for name, left in distances_to_taut(scene, pose).items() if left < -most]

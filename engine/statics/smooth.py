@@ -238,7 +238,7 @@ class SmoothModel:
         return found
 
     def _sampled(self, base: Array, y: Array, qd: Array, time: float) -> Sample:
-        """As `sample`, with the velocities of the trees, and loops closed only."""
+        """The `sample` at velocities of the trees with which loops are closed."""
         state, v = self.simulation.state, self.nv
         x = np.concatenate([y, qd, np.zeros(N_QUADRATURES)])
         out = np.zeros(len(x))

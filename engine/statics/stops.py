@@ -37,7 +37,7 @@ def beyond_limits(scene: Scene, pose: Simulation) -> list[str]:
 
 
 def excesses(joint: Joint, values: Array) -> Iterator[float]:
-    """By how much coordinates are beyond their limits [m or rad]; negative: within them."""
+    """Distances of coordinates beyond their limits [m or rad]; negative: within them."""
     if isinstance(joint, Ball):
         yield from excesses_of_ball(joint, values)
         return
@@ -50,7 +50,7 @@ def excesses(joint: Joint, values: Array) -> Iterator[float]:
 
 
 def excesses_of_ball(joint: Ball, values: Array) -> Iterator[float]:
-    """Those of swing and twist, of the rotation vector of a child [rad]."""
+    """Excess of swing and of twist, from the rotation vector of a child [rad]."""
     if joint.limits is None or joint.axis is None:
         return
     axis = np.asarray(joint.axis, float) / np.linalg.norm(joint.axis)

@@ -65,7 +65,7 @@ def need_no_rows(world: World) -> bool:
 
 @kernel
 def exchange_inertia(world: World) -> None:
-    """Put the factor and the free velocities with drives in the place of those without, and back.
+    """Exchange the factor and the free velocities of trees for those with drives, or back.
 
     Writes  work.tree: U, D, free; motion.velocity_free of bodies of trees; work.drives likewise
     """
@@ -85,10 +85,10 @@ def exchange_inertia(world: World) -> None:
 
 @kernel
 def begin_with_drives(world: World) -> None:
-    """What rows are written for from here on: trees with drives.
+    """Let rows be written for trees with drives, from here to `end_with_drives`.
 
     Reads   work.drives: the factor, and the rates after the kick of forces and drives
-    Writes  as `exchange_inertia`
+    Writes  as `exchange_inertia`; work.tree.V
     """
     work = world.work
     write_velocities(world.model.tree, work.drives.after, work.tree)
@@ -103,7 +103,8 @@ def end_with_drives(world: World) -> bool:
     """Trees are without drives again; False: a motor exceeds its largest force, the kick is undone.
 
     Reads   state: velocities after the kick
-    Writes  as `exchange_inertia`; drives.after; if it was in vain, velocities before the kick
+    Writes  as `exchange_inertia`; drives.after; if the kick is undone, velocities of state to those
+            before it, drives.without_rows, shown
     """
     exchange_inertia(world)
     state, drives, old = world.state, world.work.drives, world.work.motion.velocity_old
@@ -123,10 +124,10 @@ def end_with_drives(world: World) -> bool:
 
 @kernel
 def write_rows_to_show(world: World) -> None:
-    """The rows of drives that have none, behind all others.
+    """Write the rows of drives that have none, behind all others.
 
     Reads   rows: all others; velocities before the kick
-    Writes  rows beyond the others; drives.shown
+    Writes  rows beyond the others, rows.joint_arm; drives.shown
     """
     model, rows, count = world.model, world.work.rows, world.work.rows.count[0]
     for j in range(model.joints.kind.shape[0]):
@@ -141,7 +142,7 @@ def write_rows_to_show(world: World) -> None:
 
 @kernel
 def record_drives(world: World) -> None:
-    """Impulses, work and losses of drives without rows.
+    """Record impulses, work and losses of drives without rows.
 
     Writes  state.joint_lam, ledger; problem.lam of their rows, where they are to be shown
     """
@@ -177,7 +178,7 @@ def comes_later(rows: Rows, i: int, j: int) -> bool:
 def show_rows(world: World) -> None:
     """Put the rows of drives where they would have been: after the other rows of their joints.
 
-    Writes  rows, problem
+    Writes  rows, problem, drives.shown
     """
     rows, problem, shown = world.work.rows, world.work.problem, world.work.drives.shown[0]
     apart, last, left = rows.kind.shape[0] - shown, rows.count[0] - 1, shown

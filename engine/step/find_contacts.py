@@ -38,7 +38,7 @@ def lacks_room(report: Report) -> bool:
 
 @kernel
 def narrow_together(world: World) -> None:
-    """As `narrow_phase` for work.contacts, with the same result, by all threads."""
+    """Do the `narrow_phase` for work.contacts by all threads, with the same result."""
     clear_lists(world)
     share_out(world, FIND)
     lay_lists(world)

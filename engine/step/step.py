@@ -82,7 +82,7 @@ def kick_by_rows(world: World) -> None:
 
 @kernel
 def kick(world: World) -> bool:
-    """In the middle of a step: contacts, and the velocities after all impulses.
+    """Find contacts in the middle of a step, and the velocities after all impulses.
 
     False: room for contacts or events is short.
     """
@@ -218,10 +218,10 @@ def step(world: World) -> bool:
 
 @kernel
 def look_ahead(world: World) -> None:
-    """The next step up to the velocities after its kick; nothing is booked or recorded.
+    """Do the next step up to the velocities after its kick; nothing is booked or recorded.
 
-    Writes  work.problem, rows, motion; work.tree.mean: rates before the kick; state: middle of the
-            step, with the velocities after the kick; report.status
+    Writes  work.problem, rows, motion, drives.without_rows; work.tree.mean: rates before the kick;
+            state: middle of the step, with the velocities after the kick; report.status
     Check   tests/engine/test_ahead.py
     """
     world.work.drives.without_rows[0] = 0

@@ -31,13 +31,13 @@ def has_loops(tree: Tree) -> bool:
 
 @kernel
 def write_bias_accelerations(world: World) -> None:
-    """motion.bias_acceleration of bodies of trees: accelerations of free flight.
+    """Write the accelerations of free flight of bodies of trees.
 
-    With loops it is that of the rates before the kick, without loops that of the drift to it; loops
-    themselves have predictions for the end of the step (loop_prediction.py).
+    With loops they are those at the rates before the kick, without loops those of the drift to it;
+    loops themselves have predictions for the end of the step (loop_prediction.py).
 
     Reads   work.A, V of the drift to the kick
-    Writes  also motion.velocity_ahead, acceleration_ahead, with loops
+    Writes  motion.bias_acceleration; with loops also motion.velocity_ahead, acceleration_ahead
     """
     tree, work, state = world.model.tree, world.work.tree, world.state
     motion = world.work.motion

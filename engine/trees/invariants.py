@@ -9,7 +9,19 @@ from numpy.typing import NDArray
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import Spatial, Sym3, steiner, sym_add, sym_inverse, sym_times
 from cardan.engine.spatial.mat3 import times_vector, transposed
-from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, scale, sub
+from cardan.engine.spatial.vec3 import (
+    ZERO3,
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load3_from,
+    scale,
+    store3_from,
+    sub,
+)
 from cardan.engine.trees.energy_momentum import rotor_energy
 from cardan.engine.trees.kinematics import load_matrix, move_node
 from cardan.engine.trees.spatial_arrays import load6, load_sym
@@ -50,18 +62,6 @@ def centre_of(tree: Tree, work: TreeWork, t: int) -> tuple[float, Vec3]:
 
 
 @kernel
-def three(x: NDArray, t: int, k: int) -> Vec3:
-    """x[t, k : k + 3]."""
-    return (x[t, k], x[t, k + 1], x[t, k + 2])
-
-
-@kernel
-def put_three(x: NDArray, t: int, k: int, a: Vec3) -> None:
-    """x[t, k : k + 3] = a."""
-    x[t, k], x[t, k + 1], x[t, k + 2] = a
-
-
-@kernel
 def write_sums(tree: Tree, work: TreeWork, t: int, qd: NDArray, out: NDArray) -> None:
     """Energy (with rotors), momenta and centre of mass of tree t.
 
@@ -89,9 +89,9 @@ def write_sums(tree: Tree, work: TreeWork, t: int, qd: NDArray, out: NDArray) ->
         L = sub(L, cross(centre, P))
         centre = add(centre, origin)
     out[t, INVARIANT_ENERGY], out[t, INVARIANT_MASS] = 0.5 * energy, mass
-    put_three(out, t, INVARIANT_LINEAR, P)
-    put_three(out, t, INVARIANT_ANGULAR, L)
-    put_three(out, t, INVARIANT_CENTRE, centre)
+    store3_from(out, t, INVARIANT_LINEAR, P)
+    store3_from(out, t, INVARIANT_ANGULAR, L)
+    store3_from(out, t, INVARIANT_CENTRE, centre)
 
 
 @kernel
@@ -110,7 +110,7 @@ def height_of(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
     """Potential energy in gravity of all trees [J], zero at the origin of W."""
     total = 0.0
     for t in range(tree.floating.shape[0]):
-        total -= sums[t, INVARIANT_MASS] * dot(gravity_W, three(sums, t, INVARIANT_CENTRE))
+        total -= sums[t, INVARIANT_MASS] * dot(gravity_W, load3_from(sums, t, INVARIANT_CENTRE))
     return total
 
 
@@ -119,7 +119,7 @@ def weight_power(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
     """Power of gravity on all trees [W]; sums: work.invariants or found."""
     total = 0.0
     for t in range(tree.floating.shape[0]):
-        total += dot(gravity_W, three(sums, t, INVARIANT_LINEAR))
+        total += dot(gravity_W, load3_from(sums, t, INVARIANT_LINEAR))
     return total
 
 
@@ -222,10 +222,10 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too
     """
     kept, found = work.invariants, work.found
     write_sums(tree, work, t, qd, found)
-    mass, centre = found[t, INVARIANT_MASS], three(found, t, INVARIANT_CENTRE)
+    mass, centre = found[t, INVARIANT_MASS], load3_from(found, t, INVARIANT_CENTRE)
     inverse = sym_inverse(inertia_about(tree, work, t, centre))
-    L, P = three(found, t, INVARIANT_ANGULAR), three(found, t, INVARIANT_LINEAR)
-    L_kept, P_kept = three(kept, t, INVARIANT_ANGULAR), three(kept, t, INVARIANT_LINEAR)
+    L, P = load3_from(found, t, INVARIANT_ANGULAR), load3_from(found, t, INVARIANT_LINEAR)
+    L_kept, P_kept = load3_from(kept, t, INVARIANT_ANGULAR), load3_from(kept, t, INVARIANT_LINEAR)
     # rigid motion: before, and its target
     w_old, v_old = sym_times(inverse, L), scale(1.0 / mass, P)
     w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
@@ -300,8 +300,8 @@ def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> fl
             state.extremes[FLIGHT_SUM] += abs(brought)
             forget_wild(tree, state, t, brought, found[t, INVARIANT_ENERGY])
             continue
-        way = scale(h / kept[t, INVARIANT_MASS], three(kept, t, INVARIANT_LINEAR))
-        wanted = add(three(kept, t, INVARIANT_CENTRE), way)
+        way = scale(h / kept[t, INVARIANT_MASS], load3_from(kept, t, INVARIANT_LINEAR))
+        wanted = add(load3_from(kept, t, INVARIANT_CENTRE), way)
         move_nodes(tree, work, t, sub(wanted, centre_of(tree, work, t)[1]), state.tree_q)
         brought = restore_floating(tree, work, t, qd, True)
         taken -= brought

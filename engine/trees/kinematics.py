@@ -204,7 +204,7 @@ def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
 
 @kernel
 def write_frames(tree: Tree, q: NDArray, work: TreeWork) -> None:
-    """As `write_places`, with rotation matrices instead of quaternions.
+    """Write places as `write_places`, with rotation matrices instead of quaternions.
 
     Writes  work.R, p_WB, arm, S
     Check   tests/engine/trees/test_kinematics.py

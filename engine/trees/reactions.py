@@ -53,7 +53,7 @@ def take_rows(world: World, end: int) -> None:
 
 @kernel
 def anchor_arm(tree: Tree, work: TreeWork, i: int) -> Vec3:
-    """From the anchor of a node's joint to its origin, W."""
+    """Vector from the anchor of a node's joint to its origin, W [m]."""
     return negate(times_vector(load_matrix(work.R, i), load3(tree.anchor_B, i)))
 
 

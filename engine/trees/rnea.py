@@ -17,6 +17,7 @@ from cardan.engine.spatial.vec3 import (
     load3,
     negate,
     scale,
+    slice3,
     sub,
 )
 from cardan.engine.trees.kinematics import load_matrix, store_matrix, turn_in_parent
@@ -31,12 +32,6 @@ from cardan.engine.world.tree import (
     Tree,
     TreeWork,
 )
-
-
-@kernel
-def three(x: NDArray, k: int) -> Vec3:
-    """x[k : k + 3]."""
-    return (x[k], x[k + 1], x[k + 2])
 
 
 @kernel
@@ -58,7 +53,7 @@ def accelerate_node(
     if kind in (NODE_HINGE, NODE_SCREW):
         rate, change = scale(qd[k], s), scale(qdd[k], s)
     elif kind == NODE_BALL:
-        rate, change = three(qd, k), three(qdd, k)
+        rate, change = slice3(qd, k), slice3(qdd, k)
     if kind in (NODE_SLIDER, NODE_SCREW):
         lead = 1.0 if kind == NODE_SLIDER else tree.lead[i]
         way = lead * q[tree.q_start[i]]
@@ -77,9 +72,9 @@ def accelerate_node(
     if slide != 0.0 or slide_change != 0.0:
         a = add(a, add_scaled(scale(2.0 * slide, cross(w_P, s)), slide_change, s))
     if kind == NODE_FREE:
-        w = three(qd, k)
-        turn = three(qdd, k)
-        a = add(times_vector(back, ground), add(three(qdd, k + 3), cross(w, three(qd, k + 3))))
+        w = slice3(qd, k)
+        turn = slice3(qdd, k)
+        a = add(times_vector(back, ground), add(slice3(qdd, k + 3), cross(w, slice3(qd, k + 3))))
     store6(work.V, i, (w, ZERO3))
     store6(work.A, i, (turn, a))
     arm = add(d, times_vector(R, e))

@@ -171,7 +171,7 @@ def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
 
 
 def step_change(h: float, share: float) -> str:
-    """As a change: a step of at most this share of the present one."""
+    """Advice to take a step of at most this share of the present one."""
     if share < LEAST_SHARE:
         return FAR_CHANGE
     return f"Make `simulation.dt` at most {h * share:.2g} s."

@@ -18,7 +18,7 @@ from cardan.engine.world.tree import Tree, TreeWork
 
 @struct
 class LaneBodies(NamedTuple):
-    """Of Bodies what trees without contacts need; n bodies end with the world."""
+    """The part of Bodies that trees without contacts need; n bodies end with the world."""
 
     kind: NDArray  # (n,) int64
     mass: NDArray  # (n,) kg
@@ -27,7 +27,7 @@ class LaneBodies(NamedTuple):
 
 @struct
 class LaneJoints(NamedTuple):
-    """Of Joints what drives and stops of trees need."""
+    """The part of Joints that drives and stops of trees need."""
 
     kind: NDArray  # (j,) int64         HINGE ...
     inverse_mass: NDArray  # (j, 2) 1/kg, 1/(kg m^2)
@@ -61,7 +61,7 @@ class LaneBoxes(NamedTuple):
 
 @struct
 class LaneModel(NamedTuple):
-    """Of Model what trees without contacts need."""
+    """The part of Model that trees without contacts need."""
 
     bodies: LaneBodies
     tree: Tree
@@ -77,7 +77,7 @@ class LaneModel(NamedTuple):
 
 @struct
 class LaneState(NamedTuple):
-    """Of State what trees without contacts change."""
+    """The part of State that trees without contacts change."""
 
     step: NDArray  # (1,) int64           steps done
     gravity_W: NDArray  # (3,) m/s^2
@@ -107,7 +107,7 @@ class LanePlaces(NamedTuple):
 
 @struct
 class LaneWork(NamedTuple):
-    """Of Workspace what trees without contacts need, and where boxes are."""
+    """The part of Workspace that trees without contacts need, and where boxes are."""
 
     tree: TreeWork
     drives: DriveWork

@@ -1,4 +1,4 @@
-"""Sizes of shapes, as far as validation needs them."""
+"""Vectors, and sizes of shapes, as far as validation needs them."""
 
 import math
 from typing import Any
@@ -29,13 +29,25 @@ Vector = tuple[float, float, float]
 def rotate(orientation: tuple[float, float, float, float], vector: Vector) -> Vector:
     """Return R(q) v: body coordinates to world, q = [w, x, y, z] of unit length."""
     w, *axis = orientation
-    twice = [2.0 * value for value in _cross(axis, vector)]
-    turned = _cross(axis, twice)
+    twice = [2.0 * value for value in cross(axis, vector)]
+    turned = cross(axis, twice)
     x, y, z = (vector[k] + w * twice[k] + turned[k] for k in range(3))
     return (x, y, z)
 
 
-def _cross(a: Any, b: Any) -> list[float]:
+def unit(vector: Vector) -> Vector:
+    """Return a vector of length 1 in the same direction; the vector must not be zero."""
+    length = math.hypot(*vector)
+    return (vector[0] / length, vector[1] / length, vector[2] / length)
+
+
+def dot(a: Vector, b: Vector) -> float:
+    """Return the scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Any, b: Any) -> list[float]:
+    """Return the vector product."""
     return [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from cardan.schemas.checks.couplings import coupling_faults
 from cardan.schemas.checks.ends import Ends
-from cardan.schemas.checks.geometry import Vector
+from cardan.schemas.checks.geometry import Vector, cross, dot, unit
 from cardan.schemas.checks.parts import Parts, fault
 from cardan.schemas.checks.series import series_faults
 from cardan.schemas.checks.wheels import wheel_faults
@@ -178,17 +178,8 @@ def _limit_faults(path: Path, limits: Limits | BallLimits | None) -> Iterator[Fa
 
 
 def _cosine(a: Vector, b: Vector) -> float:
-    a, b = _unit(a), _unit(b)
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return dot(unit(a), unit(b))
 
 
 def _sine(a: Vector, b: Vector) -> float:
-    a, b = _unit(a), _unit(b)
-    return math.hypot(
-        a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-    )
-
-
-def _unit(vector: Vector) -> Vector:
-    length = math.hypot(*vector)
-    return (vector[0] / length, vector[1] / length, vector[2] / length)
+    return math.hypot(*cross(unit(a), unit(b)))

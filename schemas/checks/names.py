@@ -78,7 +78,7 @@ def unknown_name(kind: str, path: Path, name: str, known: list[str]) -> Fault:
 
 
 def _end_references(parts: Parts) -> Iterator[tuple[Path, str, bool]]:
-    """Those of joints and forces."""
+    """Yield the bodies that joints and forces name: path, name, whether it may be the world."""
     for field in ("joints", "forces"):
         items = parts.document.get(field)
         for i, item in enumerate(items if isinstance(items, list) else []):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from cardan.schemas.checks.geometry import Vector
+from cardan.schemas.checks.geometry import dot, unit
 from cardan.schemas.checks.parts import fault
 from cardan.schemas.error import Fault
 from cardan.schemas.joint import Distance
@@ -25,8 +25,8 @@ def wheel_faults(path: Path, joint: Distance) -> Iterator[Fault]:
     }
     if not wheels:
         return
-    axes = [_unit(wheel.axis) for wheel in wheels.values()]
-    field, cosine = next(iter(wheels)), _dot(axes[0], axes[-1])
+    axes = [unit(wheel.axis) for wheel in wheels.values()]
+    field, cosine = next(iter(wheels)), dot(axes[0], axes[-1])
     if 1.0 - abs(cosine) > PARALLEL:
         yield fault(
             [*path, "wheel2", "axis"],
@@ -39,8 +39,8 @@ def wheel_faults(path: Path, joint: Distance) -> Iterator[Fault]:
         return
     a, b = joint.anchor, joint.anchor2
     way = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
-    off = _dot(way, axes[0])
-    flat = math.sqrt(max(_dot(way, way) - off * off, 0.0))
+    off = dot(way, axes[0])
+    flat = math.sqrt(max(dot(way, way) - off * off, 0.0))
     radii = [0.0 if wheel is None else wheel.radius for wheel in (joint.wheel, joint.wheel2)]
     reach = abs(math.copysign(radii[1], cosine) - radii[0])
     if flat <= reach:
@@ -62,12 +62,3 @@ def wheel_faults(path: Path, joint: Distance) -> Iterator[Fault]:
             wheels[field].axis,
             "The axis is normal to the plane in which the cable runs.",
         )
-
-
-def _unit(vector: Vector) -> Vector:
-    length = math.hypot(*vector)
-    return (vector[0] / length, vector[1] / length, vector[2] / length)
-
-
-def _dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -23,10 +23,11 @@ ALIASES: Mapping[str, str] = {
 }
 
 
-def wanted_format(
-    request: Request, name: str | None, default: str = "parquet", among: tuple[str, ...] = ()
-) -> Format:
-    """Return the format of the response. Raises ProblemError 406, which lists the formats."""
+def wanted_format(request: Request, name: str | None, among: tuple[str, ...] = ()) -> Format:
+    """Return the format of the response: the one named, else by the Accept header, else Parquet.
+
+    Raises ProblemError 406, which lists the formats.
+    """
     offered = among or tuple(FORMATS)
     if name is not None:
         if name in offered:
@@ -35,7 +36,7 @@ def wanted_format(
     header = request.headers.get("accept", "*/*")
     for media_type in _by_preference(header):
         if media_type in ("*/*", "application/*"):
-            return FORMATS[default]
+            return FORMATS["parquet"]
         found = ALIASES.get(media_type)
         if media_type == "text/*":
             found = "csv"

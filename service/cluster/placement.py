@@ -27,7 +27,7 @@ class Placement:
     """Starts the process, starts it again when it ends, and knows what it said last."""
 
     def __init__(self, settings: Settings) -> None:
-        """Nothing is started yet."""
+        """Begin without a process."""
         self._text = settings_text(settings)
         self._grace_s = 6.0 * settings.stop_grace_s
         self._process: subprocess.Popen[str] | None = None

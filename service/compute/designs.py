@@ -93,7 +93,7 @@ def slacks_of(asked: StudyRequest, known: Mapping[Design, Measures | None]) -> l
 
 
 def violation_of(asked: StudyRequest, found: Measures, slacks: Sequence[float]) -> float:
-    """By how much the constraint that is violated most is violated, in units of `slacks_of`."""
+    """The largest violation of a constraint, in units of `slacks_of`."""
     worst = 0.0
     for constraint, value, slack in zip(asked.constraints, found.constraints, slacks, strict=True):
         for bound, way in ((constraint.at_least, -1.0), (constraint.at_most, 1.0)):

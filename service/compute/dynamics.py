@@ -83,13 +83,12 @@ def compute(operation: str, document: str, arguments: Arguments, limits: Limits)
         raise invalid(located(error.errors, {}, "/scene")) from error
     except MemoryError as error:
         message = "The request needs more memory than a worker may use."
-        fault = Fault.model_validate(_fault("/q", message, None))
-        raise invalid([fault], "request") from error
+        raise invalid([_too_many("/q", message, None)], "request") from error
 
 
 @functools.lru_cache(maxsize=KEPT_SCENES)
 def _tree(document: str, limits: Limits) -> "Dynamics":
-    """The tree of a scene; those asked for last are kept."""
+    """The tree of a scene; the last KEPT_SCENES are kept."""
     from cardan.engine import Dynamics
 
     return Dynamics(load_scene(parse_json(document.encode()), limits))
@@ -110,18 +109,12 @@ def _refuse_size(tree: "Dynamics", operation: str, arguments: Arguments) -> None
         message = (
             f"{states} states make {numbers} numbers; the limit of one answer is {MAX_NUMBERS}."
         )
-        raise StatesInvalid([Fault.model_validate(_fault("/q", message, states))])
+        raise StatesInvalid([_too_many("/q", message, states)])
 
 
-def _fault(pointer: str, message: str, got: int | None) -> dict[str, Any]:
+def _too_many(pointer: str, message: str, got: int | None) -> Fault:
     hint = "Ask for fewer states at once."
-    return {
-        "pointer": pointer,
-        "code": "limit_exceeded",
-        "message": message,
-        "got": got,
-        "hint": hint,
-    }
+    return Fault(pointer=pointer, code="limit_exceeded", message=message, got=got, hint=hint)
 
 
 def _model(tree: "Dynamics", _: Arguments) -> dict[str, Any]:

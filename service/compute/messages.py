@@ -272,7 +272,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Verified:
-    """It is done: the files are what they should be."""
+    """The answer to a verification: the files are what they should be."""
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def _kind(model: Any, body: int) -> str:
 def mass_of(compiled: Compiled, bodies: list[int]) -> Mass:
     """Mass, centre and inertia of bodies that move as one.
 
-    m = sum m_i, c = sum m_i c_i / m, I = sum I_i + m_i (|d|^2 - d d^T), d = c_i - c
+    m = sum m_i, c = sum m_i c_i / m, I = sum I_i + m_i (|d|^2 1 - d d^T), d = c_i - c
 
     Check   tests/service/importing/test_robots.py
     """

@@ -112,7 +112,7 @@ class WorkerLauncher:
 
 
 def _enter(sock: socket.socket, module: str, limits: WorkerLimits, start_method: str) -> None:
-    """In the process: run its module until a request to exit or until the service has ended."""
+    """Run a worker's module, in its process, until it shall exit or the service has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if start_method == "forkserver":

@@ -37,7 +37,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """To a worker that has no task yet: is it there? It says `Here`."""
+    """The question to a worker without a task whether it is there; it answers `Here`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class GivenUpError(WorkerLostError):
 
 
 def next_task(channel: Channel) -> Any:
-    """In a worker: the next message that is no call; calls are answered. Raises EOFError."""
+    """The next message to this worker that is no call; calls are answered. Raises EOFError."""
     while isinstance(message := channel.receive(), Call):
         channel.send(Here())
     return message
@@ -93,7 +93,7 @@ class Worker:
             raise WorkerLostError(self._how_it_ended()) from error
 
     def hear(self, seconds: float) -> Any:
-        """Its next message, `None` after `seconds` of silence. Raises WorkerLostError."""
+        """The worker's next message, `None` after `seconds` of silence. Raises WorkerLostError."""
         try:
             return self._channel.receive(seconds)
         except (EOFError, OSError) as error:

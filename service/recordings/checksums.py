@@ -59,7 +59,7 @@ class FilesWithSums(ExitStack):
 
 
 class _Summed:
-    """What Arrow writes a file to: it sums the bytes, and leaves the file open."""
+    """A file for Arrow that sums the bytes written, and stays open when Arrow closes it."""
 
     closed = False
 
@@ -75,7 +75,7 @@ class _Summed:
             left = left[self._file.write(left) :]
 
     def flush(self) -> None:
-        """Nothing is kept back."""
+        """Do nothing: no bytes are kept back."""
 
     def close(self) -> None:
         """The file is closed by who opened it."""

@@ -7,7 +7,6 @@ name, every file forced to the disk, then renamed.
 import json
 import os
 import shutil
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -72,14 +71,12 @@ def folder_bytes(path: Path) -> int:
         return 0
 
 
-def read_folder(path: Path, tables: Iterable[str] | None = None) -> Tables:
-    """Read a folder back, all tables or the named ones that exist."""
-    found = sorted(file.stem for file in path.glob("*.parquet"))
-    wanted = found if tables is None else [name for name in found if name in set(tables)]
+def read_folder(path: Path) -> Tables:
+    """Read a folder back: all its tables, its scene and its summary."""
     loaded: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
-    for name in wanted:
-        loaded[name], metadata = table_from_parquet(path / f"{name}.parquet")
+    for file in sorted(path.glob("*.parquet")):
+        loaded[file.stem], metadata = table_from_parquet(file)
     units = {
         name: {f.name: (f.metadata or {}).get(b"unit", b"1").decode() for f in table.schema}
         for name, table in loaded.items()

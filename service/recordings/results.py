@@ -39,7 +39,7 @@ class Results(Protocol):
         """Remove a recording, if it is there."""
 
     def size(self, name: str) -> int:
-        """Its size [bytes]; 0 when it is not there."""
+        """Size of a file [bytes]; 0 when it is not there."""
 
     def sweep(self, referenced: frozenset[str]) -> list[str]:
         """Remove what no row refers to, but what others may be about to commit; the names."""

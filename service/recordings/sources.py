@@ -20,14 +20,14 @@ class Source(Protocol):
 
     @property
     def schema(self) -> pa.Schema:
-        """Its columns."""
+        """Names and types of the columns."""
 
     @property
     def num_rows(self) -> int:
-        """Its rows."""
+        """Number of rows."""
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Its rows in order, at most `ROW_GROUP` at a time; all columns or the named ones."""
+        """The rows in order, at most `ROW_GROUP` at a time; all columns or the named ones."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Loaded:
 
     @property
     def schema(self) -> pa.Schema:
-        """Its columns."""
+        """Names and types of the columns."""
         return self.table.schema
 
     @property
     def num_rows(self) -> int:
-        """Its rows."""
+        """Number of rows."""
         return int(self.table.num_rows)
 
     def chunks(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:

@@ -17,7 +17,10 @@ HOLDING = frozenset({"grab_move", "release"})
 
 
 class Hand:
-    """That of one session. Requests over HTTP have none: what they hold belongs to the state."""
+    """Which viewer of a session holds a body by a grab.
+
+    Requests over HTTP are of no viewer: what they hold belongs to the state.
+    """
 
     def __init__(self, session: "LiveSession") -> None:
         """Begin empty."""
@@ -25,7 +28,7 @@ class Hand:
         self._viewer: Viewer | None = None
 
     def is_of_one_who_left(self, client_id: str) -> None:
-        """It is that of a viewer of an earlier life of the session."""
+        """Note that a viewer who left holds a body, from before the service was restarted."""
         self._viewer = Viewer(client_id, clock.monotonic)
 
     def is_empty_for(self, viewer: Viewer | None, op: str) -> bool:

@@ -131,7 +131,7 @@ class LiveSession:
 
     @property
     def grabs_under_way(self) -> list[Viewer | None]:
-        """Who has asked for a hold of a body and has no answer yet, in this order."""
+        """Viewers whose grabs have no answer yet, in the order in which they came."""
         return [one.viewer for one in self._pending.values() if one.command.op == "grab"]
 
     @property

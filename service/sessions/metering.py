@@ -28,7 +28,7 @@ class Meter(Protocol):
 
 
 class NoMeter:
-    """For sessions that nobody counts."""
+    """A meter that counts nothing."""
 
     def check(self, key: str, units: float) -> None:
         """Let everything pass."""

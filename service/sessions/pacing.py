@@ -18,7 +18,7 @@ class Pacer:
         self._step_seconds = 1e-4
 
     def restart(self, now: float, step: int, speed: float | None) -> None:
-        """From here on `step` belongs to the moment `now`."""
+        """Let `step` belong to the moment `now`, and go on from there at this speed."""
         self._anchor_wall, self._anchor_step, self._speed = now, step, speed
 
     def due(self, now: float, step: int) -> int:

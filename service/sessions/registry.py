@@ -72,7 +72,7 @@ class Sessions:
         kernels: Kernels | None = None,
         meter: Meter | None = None,
     ) -> None:
-        """Nothing is read or started before `start`; processes wait for `kernels`."""
+        """Begin without sessions: `start` reads and starts them; processes wait for `kernels`."""
         self._folder = folder
         self._options = options
         self._policy = Policy(

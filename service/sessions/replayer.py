@@ -160,7 +160,7 @@ class Replayers:
     """All of them, by session."""
 
     def __init__(self, start: Callable[[], Worker]) -> None:
-        """None runs."""
+        """Begin without replayers; `start` starts the process of one."""
         self._start = start
         self._replayers: dict[str, Replayer] = {}
 

@@ -14,7 +14,7 @@ class SessionSpans:
     """
 
     def __init__(self, session: str) -> None:
-        """Nothing begins yet."""
+        """Begin without open spans."""
         self._session = session
         self._start = tracing.Span()
         self._picture = tracing.Span()

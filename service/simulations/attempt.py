@@ -93,7 +93,7 @@ class Attempt:
 
     @property
     def _timeout_s(self) -> float | None:
-        """Of the present run, with those that are computed beside it."""
+        """Time allowed for the present run and those that are computed beside it [s]."""
         timeout_s = self._present.timeout_s
         return None if timeout_s is None else timeout_s * self._live.together
 

@@ -299,7 +299,7 @@ class Execution:
 
 
 def tables_of(recording: "Recording | None") -> dict[str, Any]:
-    """Its tables; without a recording there are none."""
+    """Tables of a recording; empty without one."""
     return {} if recording is None else recording.tables()
 
 

@@ -294,7 +294,7 @@ class Queue:
             )
         return bool(gone.rowcount)
 
-    def forget_old_keys(self, older_than_s: float, *, everything: bool = True) -> None:
+    def forget_old_keys(self, older_than_s: float, *, everything: bool) -> None:
         """Delete expired idempotency keys, and those that a dead service left unfinished.
 
         Without `everything` other services may still answer requests with unfinished ones.

@@ -92,7 +92,7 @@ class Replays:
     """Replays that wait for a slot, one per run; safe to use from many threads."""
 
     def __init__(self) -> None:
-        """None waits."""
+        """Begin without replays."""
         self._waiting: deque[str] = deque()
         self._known: dict[str, Replay] = {}
         self._lock = threading.Lock()

@@ -17,7 +17,7 @@ CHECKPOINT_SHARE = 0.05
 
 
 class ResumableRun:
-    """As `engine.runs.whole.recorded`, with checkpoints."""
+    """A run as `engine.runs.whole.recorded` does it, with checkpoints."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class Together:
     """Arrays for as many variants of one scene as there are lanes."""
 
     def __init__(self, document: str, limits: Limits) -> None:
-        """Of the base scene of an order."""
+        """Build the base scene of an order, once for each lane."""
         self._pool = [Variants(document, limits) for _ in range(W)]
         self._lanes = SideBySide()
         # the first variant that does not fit says so for all: structure rarely varies

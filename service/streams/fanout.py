@@ -44,7 +44,7 @@ class Fanout:
         return self._channels
 
     def add(self, viewer: Viewer) -> None:
-        """From now on the viewer gets what is published."""
+        """Send a viewer what is published from now on."""
         self._viewers.add(viewer)
         self.refresh()
 

@@ -59,7 +59,7 @@ class Viewer:
         return frozenset(self._periods)
 
     def subscribe(self, rates: Mapping[str, float], *, quantised: bool = False) -> None:
-        """From now on send these channels, each at most at its rate [Hz].
+        """Send these channels from now on, each at most at its rate [Hz].
 
         quantised: poses in 12 bytes instead of 28.
         """

@@ -133,7 +133,7 @@ class Studies:
             self._next(row)
 
     def _stopped(self, row: Row, reason: str) -> None:
-        """Its batch was cancelled, or its first runs all failed alike."""
+        """End a study whose batch was cancelled, or whose first runs all failed alike."""
         cancelled = reason.startswith("Cancelled")
         error = None if cancelled else _error("evaluations_failed", reason)
         self._end(row, "cancelled" if cancelled else "failed", reason=reason, error=error)

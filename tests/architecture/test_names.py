@@ -62,3 +62,26 @@ def test_every_file_says_what_it_is() -> None:
     trees = {path: tree_of(path) for path in python_files("schemas", "engine", "service")}
     silent = [path for path, tree in trees.items() if tree.body and not ast.get_docstring(tree)]
     assert silent == []
+
+
+# "Of one world.", "As `run`, of a simulation": a first line without what it is that is described
+FRAGMENT = re.compile(r"(Of|As|To|From|None|Nothing|Its?|Those|That)\b")
+
+
+def fragments(tree: ast.Module) -> list[str]:
+    """First lines of docstrings of functions and classes that do not name their subject."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    lines = [(ast.get_docstring(node) or "").partition("\n")[0] for node in nodes]
+    return [line for line in lines if FRAGMENT.match(line)]
+
+
+def test_first_lines_of_docstrings_name_their_subject() -> None:
+    assert fragments(ast.parse('def size():\n    """Its size [m]."""')) == ["Its size [m]."]
+    assert fragments(ast.parse('def size():\n    """Size of a shape [m]."""')) == []
+    trees = {
+        path: tree_of(path)
+        for path in python_files("schemas", "engine", "service", "benchmarks", "clients")
+    }
+    found = {path: fragments(tree) for path, tree in trees.items()}
+    assert {path: lines for path, lines in found.items() if lines} == {}

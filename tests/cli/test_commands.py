@@ -73,8 +73,18 @@ def test_compare_finds_where_two_runs_part(cardan, scene_file, tmp_path):
     assert "They part at step" in text
 
 
-def test_compare_takes_rows_of_one_time_where_the_steps_differ(cardan, scene_file, tmp_path):
-    for name, dt, every in (("a", 0.002, 5), ("b", 0.001, 5)):
+@pytest.mark.parametrize(
+    ("steps", "rows"),
+    [
+        (((0.002, 5), (0.001, 5)), 33),
+        # 10 * 0.0011 and 11 * 0.001 are one moment, and two numbers
+        (((0.0011, 10), (0.001, 11)), 30),
+    ],
+)
+def test_compare_takes_rows_of_one_time_where_the_steps_differ(
+    cardan, scene_file, tmp_path, steps, rows
+):
+    for name, (dt, every) in zip("ab", steps, strict=True):
         cardan("run", scene_file, "--set", f"/simulation/dt={dt}", "--set",
                f"/record/every={every}", "-o", tmp_path / f"{name}.npz")  # fmt: skip
     result = cardan("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--json")
@@ -84,7 +94,7 @@ def test_compare_takes_rows_of_one_time_where_the_steps_differ(cardan, scene_fil
     found = {(d["table"], d["column"]): d for d in said["differences"]}
     # the error of the step; in half the time a falling bob has half the speed
     assert found["bodies", "vz"]["largest"] < 1e-4
-    assert found["bodies", "vz"]["rows"] == 33
+    assert found["bodies", "vz"]["rows"] == rows
 
 
 def test_compare_says_that_nothing_is_common(cardan, scene_file, tmp_path):

@@ -63,7 +63,7 @@ def test_a_table_is_an_arrow_table_with_units(track: Trajectory):
         track.to_arrow("joints")
 
 
-def test_a_recording_is_a_dataset_over_time_and_body(track: Trajectory, tmp_path):
+def test_a_recording_is_a_dataset_over_time_and_body(track: Trajectory):
     pytest.importorskip("xarray", reason="xarray is not installed")
     data = track.to_xarray()
     ball = data.position.sel(body="ball", xyz="z")

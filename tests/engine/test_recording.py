@@ -8,7 +8,7 @@ import pytest
 from cardan.engine import Recording, Simulation, run
 from cardan.engine.outputs.sampler import LEAST_FRAMES
 from cardan.engine.runs.recording import POSE, VELOCITY, recording_steps
-from cardan.schemas import load_scene
+from cardan.schemas import count_scene, load_scene
 from cardan.schemas.examples import example_document, example_names
 
 CHANNELS = ["pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "events"]
@@ -20,6 +20,11 @@ def short(name: str, steps: int, every: int) -> dict[str, Any]:
     document["simulation"]["duration"] = steps * document["simulation"]["dt"]
     document["record"] = {"every": every, "channels": CHANNELS}
     return document
+
+
+# columns that say when a row is of, and of what
+TIMES = {"time", "step", "force_time"}
+NAMES = {"body", "body_a", "body_b", "joint", "coordinate", "sensor", "row", "kind", "trigger"}
 
 
 def bits(values: Any) -> bytes:
@@ -103,3 +108,35 @@ def test_phases_are_those_of_the_last_timed_step() -> None:
     tables = run(load_scene(short("double-pendulum", steps=50, every=1)))[0].tables()
     assert (tables["solver"]["solve_us"][1:] > 0.0).all()
     assert tables["solver"]["solve_us"][0] == 0.0
+
+
+# rows that are counted for a frame of two bodies on a hinge with a sensor, by table
+ROWS = {"joints": 1, "contacts": 4, "energy": 1, "momentum": 1, "solver": 1, "sensors": 1}
+ROWS |= {"constraints": 30, "events": 2}
+
+
+@pytest.mark.parametrize("channel", ["pose", "velocity", *ROWS])
+def test_the_numbers_that_are_counted_before_a_run_are_those_of_the_recording(channel: str) -> None:
+    """Of every table a row is counted with as many numbers as it has."""
+    plane = {"type": "plane", "normal": [0, 0, 1]}
+    ball = {"type": "sphere", "radius": 0.1}
+    hinge = {"type": "hinge", "name": "h", "parent": "world", "child": "ball", "axis": [0, 1, 0]}
+    scene = load_scene(
+        {
+            "simulation": {"dt": 0.01, "duration": 0.1},
+            "bodies": [
+                {"name": "floor", "type": "static", "shapes": [plane]},
+                {"name": "ball", "mass": 1, "position": [0, 0, 0.0999], "shapes": [ball]},
+            ],
+            "joints": [hinge | {"anchor": [-1, 0, 0.1]}],
+            "sensors": [{"type": "imu", "name": "s", "body": "ball"}],
+            "record": {"every": 1, "channels": [channel]},
+        }
+    )
+    tables, counts = run(scene)[0].tables(), count_scene(scene)
+    name = "bodies" if channel in ("pose", "velocity") else channel
+    columns = set(tables[name]) - TIMES - NAMES
+    if channel in ("pose", "velocity"):
+        columns &= set(POSE if channel == "pose" else VELOCITY)
+    assert len(tables[name]["time"]) > 0
+    assert counts.recorded_values == counts.frames * ROWS.get(channel, 2) * len(columns)

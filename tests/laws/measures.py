@@ -67,7 +67,7 @@ def order_of_bodies() -> list[Row]:
 
 def change_of_frame() -> list[Row]:
     """Turned, moved and flying by, everything happens as before."""
-    q = np.array([0.5, 0.1, -0.7, 0.5]) / math.sqrt(1.0)
+    q = np.array([0.5, 0.1, -0.7, 0.5])
     q = q / np.linalg.norm(q)
     shift, boost = np.array([3.0, -2.0, 1.0]), np.array([0.7, -0.4, 0.9])
     R = matrices(q[None, :])[0]

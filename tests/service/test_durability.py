@@ -233,7 +233,7 @@ def test_no_room_is_said_before_work_begins(own_server):
         assert f"Less than {2**60} bytes of disk space are free" in ready.json()["detail"]
 
 
-def test_a_data_folder_has_one_owner(own_server, tmp_path):
+def test_a_data_folder_has_one_owner(own_server):
     own_server.start()
     second = type(own_server)(own_server.data)
     with pytest.raises(AssertionError, match="in use by another running service"):

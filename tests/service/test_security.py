@@ -755,7 +755,7 @@ def test_a_revoked_link_shows_nothing_and_ends_what_is_watched(guarded, alice, b
     assert alice.get(here).json()["items"] == []
 
 
-def test_a_browser_opens_a_link_and_its_own_key_keeps_what_it_may(guarded, bob, watched):
+def test_a_browser_opens_a_link_and_its_own_key_keeps_what_it_may(guarded, watched):
     info, share = watched
     with guarded.client() as visitor:
         answer = visitor.get(share["url"])

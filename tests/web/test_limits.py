@@ -18,7 +18,7 @@ def body(name: str, at: tuple[float, float, float]) -> dict[str, Any]:
     return {"name": name, "mass": 1, "position": at, "orientation": TURNED, "shapes": box}
 
 
-def joint(kind: str, x: float, **fields: Any) -> dict[str, Any]:
+def joint(kind: str, **fields: Any) -> dict[str, Any]:
     return {"name": kind, "type": kind, "parent": "world", "child": kind, **fields}
 
 
@@ -40,25 +40,25 @@ SCENE: dict[str, Any] = {
         body("distance", (8, 0, 1)),
     ],
     "joints": [
-        joint("hinge", 0, anchor=[0, 0, 0], axis=AXIS, limits=between(-0.5, 7.0),
+        joint("hinge", anchor=[0, 0, 0], axis=AXIS, limits=between(-0.5, 7.0),
               initial={"position": 0.4, "velocity": 1.0}),
-        joint("slider", 1, axis=AXIS, limits={"lower": -0.2},
+        joint("slider", axis=AXIS, limits={"lower": -0.2},
               initial={"position": 0.1, "velocity": 0.3}),
-        joint("cylindrical", 2, anchor=[2, 0, 0], axis=AXIS, limits=between(-1, 1),
+        joint("cylindrical", anchor=[2, 0, 0], axis=AXIS, limits=between(-1, 1),
               limits2=between(-2, 2), initial={"position": [0.2, 0.3], "velocity": [0.1, 1]}),
-        joint("universal", 3, anchor=[3, 0, 0], axis=[0, 1, 0], axis2=[1, 0, 0],
+        joint("universal", anchor=[3, 0, 0], axis=[0, 1, 0], axis2=[1, 0, 0],
               limits=between(-1, 1), limits2=between(-1.5, 1.5),
               initial={"position": [0.4, -0.5], "velocity": [0.2, 0.3]}),
-        joint("hinge2", 4, anchor=[4, 0, 0], axis=[0, 0, 1], axis2=[1, 0.5, 0],
+        joint("hinge2", anchor=[4, 0, 0], axis=[0, 0, 1], axis2=[1, 0.5, 0],
               limits=between(-1, 1), limits2=between(-1.5, 1.5),
               initial={"position": [-0.3, 0.6], "velocity": [0.2, 0.3]}),
-        joint("screw", 5, anchor=[5, 0, 0], axis=AXIS, pitch=0.1, limits=between(-4, 4),
+        joint("screw", anchor=[5, 0, 0], axis=AXIS, pitch=0.1, limits=between(-4, 4),
               initial={"position": -0.7, "velocity": 0.5}),
-        joint("planar", 6, axis=AXIS, direction=SKEW, limits=between(-1, 1),
+        joint("planar", axis=AXIS, direction=SKEW, limits=between(-1, 1),
               limits2=between(-1, 1), limits3=between(-1, 1),
               initial={"position": [0.1, -0.2, 0.3], "velocity": [0.1, 0.2, 0.3]}),
-        joint("ball", 7, anchor=[7, 0, 0], axis=AXIS, limits={"swing": 1.0, "twist": 0.5}),
-        joint("distance", 8, anchor=[8, 0, 0], anchor2=[8, 0, 1], limits=between(0.5, 1.0)),
+        joint("ball", anchor=[7, 0, 0], axis=AXIS, limits={"swing": 1.0, "twist": 0.5}),
+        joint("distance", anchor=[8, 0, 0], anchor2=[8, 0, 1], limits=between(0.5, 1.0)),
     ],
 }  # fmt: skip
 

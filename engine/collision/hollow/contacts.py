@@ -134,9 +134,9 @@ def round_hollow(pair: Pair, places: NDArray) -> Hit:
 
 @kernel
 def hit_beside(pair: Pair, k: int) -> Hit:
-    """Of a ball that an edge or ring carries, the hit a third of the circle farther (k = 1, 2).
+    """Contact of a ball on an edge or ring, a third of a circle farther along (k = 1, 2).
 
-    The circle through the nearest point of an edge, or the middle of the ring's cross section.
+    The circle leads through the nearest point of an edge, or the middle of the ring's section.
     """
     x = to_shape(pair, 1, sub(position_of(pair, 0), position_of(pair, 1)))
     gap, n, edge = hollow_distance(kind_of(pair, 1), size_of(pair, 1), x)

@@ -69,7 +69,7 @@ def bowl_profile(size: Vec3, rho: float, z: float) -> Profile:
 
 @kernel
 def profile_of(kind: int, size: Vec3, rho: float, z: float) -> Profile:
-    """Of a tube, ring or bowl, at the distance rho from its axis and the height z."""
+    """Profile of a tube, ring or bowl at the distance rho from its axis and the height z [m]."""
     if kind == RING:
         return ring_profile(size, rho, z)
     if kind == TUBE:

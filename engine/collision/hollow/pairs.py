@@ -9,12 +9,11 @@ from cardan.engine.collision.hollow.distance import is_hollow
 from cardan.engine.collision.hollow.solids import choose_hits, solid_hollow
 from cardan.engine.collision.keep_contact import keep_point, may_close
 from cardan.engine.collision.manifold.extent import clear_share
-from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.conservative_advancement import comes_within
 from cardan.engine.collision.narrow.posed_pair import write_pair
 from cardan.engine.collision.narrow.solid import scale_of
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, add, load3, negate, store3
+from cardan.engine.spatial.vec3 import Vec3, add, load3, load3_from, negate, store3
 from cardan.engine.world.collision import (
     KIND,
     POSITION,
@@ -60,7 +59,7 @@ def write_solid(
     contacts: Contacts,
 ) -> float:
     """Append the contacts of a solid with edges; the least gap among them, or inf."""
-    origin = load3_at(scratch.solids, ij[0], POSITION)
+    origin = load3_from(scratch.solids, ij[0], POSITION)
     limit = reach[0] + scratch.solids[ij[0], REACH] + scratch.solids[ij[1], REACH]
     kept = scratch.reduction
     _, count = solid_hollow(pair, faces, limit, scratch)
@@ -93,7 +92,7 @@ def write_hollow_contacts(
     kind = shapes.kind[i]
     before, dropped = contacts.count[0], contacts.dropped[0]
     clear_share(scratch.patch)
-    origin = load3_at(scratch.solids, i, POSITION)
+    origin = load3_from(scratch.solids, i, POSITION)
     write_pair(scratch, i, j, i, origin)
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     if kind in (SPHERE, CAPSULE):

@@ -74,7 +74,7 @@ NUMBERS = 32
 
 @kernel
 def thickness(pair: Pair) -> float:
-    """Of the wall of the hollow shape [m]."""
+    """Thickness of the wall of the hollow shape [m]."""
     size = size_of(pair, 1)
     return 2.0 * size[1] if kind_of(pair, 1) == RING else size[0] - size[2]
 
@@ -348,7 +348,7 @@ def distinctness(kept: Reduction, i: int, count: int, size: float) -> float:
 
 @kernel
 def choose_hits(kept: Reduction, count: int, size: float) -> None:
-    """Of many hits the deepest, then those farthest from all chosen ones.
+    """Choose the deepest of many hits, then those farthest from all chosen ones.
 
     Reads   kept.triangle: -1 for hits that are out
     Writes  kept.triangle: 1 for those that stay

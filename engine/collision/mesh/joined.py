@@ -64,7 +64,7 @@ def is_joined(pair: Pair, meshes: Meshes, t: int, n: Vec3) -> bool:
 
 @kernel
 def offset_from(pair: Pair, meshes: Meshes, t: int, touch: Touch) -> Vec3:
-    """From the middle of facet t to the centre of the solid's roundness, in the plane [m]."""
+    """Vector from the middle of facet t to the solid's centre of curvature, in the plane [m]."""
     p, n, _ = touch
     x = sub(p, mesh_point(pair, load3(meshes.curvature_middle, t)))
     return add_scaled(x, -dot(n, x), n)
@@ -92,7 +92,7 @@ def on_surface(pair: Pair, meshes: Meshes, t: int, touch: Touch) -> tuple[bool, 
 
 @kernel
 def touch_of(reduction: Reduction, row: int) -> Touch:
-    """One row of the reduction."""
+    """Point, normal and gap of a row of the reduction."""
     return load3(reduction.point, row), load3(reduction.normal, row), float(reduction.gap[row])
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from cardan.engine.collision.manifold.contact_reduction import add_touch
 from cardan.engine.collision.mesh.aabb_tree import Box
 from cardan.engine.collision.mesh.triangle import MESH_ROW, bottom_of
-from cardan.engine.collision.motion import load3_at, point_velocity
+from cardan.engine.collision.motion import point_velocity
 from cardan.engine.collision.narrow.solid import axis_of, position_of, radius_of
 from cardan.engine.collision.narrow.support import support
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, dot, norm, scale, sub
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, dot, load3_from, norm, scale, sub
 from cardan.engine.world.collision import (
     BOUND,
     N_COLUMNS,
@@ -26,7 +26,7 @@ ImpactWindow = tuple[float, float, float]
 @kernel
 def write_rows(scratch: CollisionScratch, solid: int, mesh: int) -> Vec3:
     """Write the solid as side 0 and the mesh as row 2 of the pair; returns their origin in W."""
-    origin = load3_at(scratch.solids, solid, POSITION)
+    origin = load3_from(scratch.solids, solid, POSITION)
     for k in range(N_COLUMNS):
         scratch.pair[0, k] = scratch.solids[solid, k]
         scratch.pair[MESH_ROW, k] = scratch.solids[mesh, k]
@@ -55,11 +55,11 @@ def reach_box(
     """
     margin, _, h = reach
     solid, mesh = sides
-    origin = load3_at(scratch.solids, solid, POSITION)
+    origin = load3_from(scratch.solids, solid, POSITION)
     r = radius_of(pair, 0)
     bound = pair.solids[0, BOUND]
-    turn = norm(load3_at(scratch.solids, solid, TURNING))
-    turn += norm(load3_at(scratch.solids, mesh, TURNING))
+    turn = norm(load3_from(scratch.solids, solid, TURNING))
+    turn += norm(load3_from(scratch.solids, mesh, TURNING))
     wide = margin + min(turn * h, 2.0) * bound
     motion = scale(h, relative_velocity(scratch, sides, origin))
     low = (0.0, 0.0, 0.0)
@@ -97,7 +97,7 @@ def drift_of(
     Zero within the margin, so that it has no effect on resting contacts.
     """
     margin, _, h = reach
-    v = relative_velocity(scratch, sides, add(load3_at(scratch.solids, sides[0], POSITION), x))
+    v = relative_velocity(scratch, sides, add(load3_from(scratch.solids, sides[0], POSITION), x))
     closing = -dot(n, v)
     if gap <= margin or closing <= 0.0:
         return (0.0, 0.0, 0.0)
@@ -115,7 +115,7 @@ def take(
     """Keep a contact whose gap may close within the step: gap <= margin + closing speed * h."""
     p, n, gap = touch
     solid = sides[0]
-    origin = load3_at(scratch.solids, solid, POSITION)
+    origin = load3_from(scratch.solids, solid, POSITION)
     closing = -dot(n, relative_velocity(scratch, sides, add(origin, p)))
     if gap <= reach[0] + max(0.0, closing) * reach[2]:
         scales = (scratch.solids[solid, BOUND], reach[1])

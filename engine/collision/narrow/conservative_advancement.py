@@ -7,14 +7,23 @@ point would still be stopped by it; distant pairs are therefore followed along t
 from __future__ import annotations
 
 from cardan.engine.collision.hollow.distance import is_hollow
-from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
 from cardan.engine.collision.narrow.solid import faces_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import times_vector
 from cardan.engine.spatial.rotation import Mat3, exponential, matrix
-from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, dot, load3, norm, scale, sub
+from cardan.engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    dot,
+    load3,
+    load3_from,
+    norm,
+    scale,
+    sub,
+)
 from cardan.engine.world.collision import (
     BOUND,
     CENTRE,
@@ -40,9 +49,9 @@ NEAR_ENOUGH = 1.01
 def rotation_of(scratch: CollisionScratch, i: int) -> Mat3:
     """R_WS of posed shape i."""
     return (
-        load3_at(scratch.solids, i, ROTATION),
-        load3_at(scratch.solids, i, ROTATION + 3),
-        load3_at(scratch.solids, i, ROTATION + 6),
+        load3_from(scratch.solids, i, ROTATION),
+        load3_from(scratch.solids, i, ROTATION + 3),
+        load3_from(scratch.solids, i, ROTATION + 6),
     )
 
 
@@ -71,10 +80,10 @@ def move_side(
     p(t) = c + t v + exp(t w) (p - c),  R(t) = exp(t w) R; hull vertices are rotated in place.
     """
     solids = scratch.solids
-    c = load3_at(solids, i, CENTRE)
-    turn = matrix(exponential(scale(t, load3_at(solids, i, TURNING))))
-    arm = times_vector(turn, sub(load3_at(solids, i, POSITION), c))
-    p = add(add_scaled(c, t, load3_at(solids, i, VELOCITY)), arm)
+    c = load3_from(solids, i, CENTRE)
+    turn = matrix(exponential(scale(t, load3_from(solids, i, TURNING))))
+    arm = times_vector(turn, sub(load3_from(solids, i, POSITION), c))
+    p = add(add_scaled(c, t, load3_from(solids, i, VELOCITY)), arm)
     R = rotation_of(scratch, i)
     R = (turned_row(turn[0], R), turned_row(turn[1], R), turned_row(turn[2], R))
     for k in range(3):
@@ -90,10 +99,10 @@ def move_side(
 def farthest_speed(scratch: CollisionScratch, i: int, n: Vec3) -> float:
     """Upper bound of point velocities along n: n . v + |w| (|p - c| + bounding radius) [m/s]."""
     solids = scratch.solids
-    w = norm(load3_at(solids, i, TURNING))
-    speed = dot(n, load3_at(solids, i, VELOCITY))
+    w = norm(load3_from(solids, i, TURNING))
+    speed = dot(n, load3_from(solids, i, VELOCITY))
     if w > 0.0:
-        arm = norm(sub(load3_at(solids, i, POSITION), load3_at(solids, i, CENTRE)))
+        arm = norm(sub(load3_from(solids, i, POSITION), load3_from(solids, i, CENTRE)))
         speed += w * (arm + solids[i, BOUND])
     return float(speed)
 
@@ -119,7 +128,7 @@ def comes_within(
     """
     i, j = ij
     second = i + j - first
-    origin = load3_at(scratch.solids, first, POSITION)
+    origin = load3_from(scratch.solids, first, POSITION)
     faces = faces_of(shapes)
     near = True
     t = 0.0
@@ -136,8 +145,8 @@ def comes_within(
         back = scale(-1.0, n)
         if is_hollow(int(scratch.solids[second, KIND])):
             # around a hollow no plane separates: the bound holds for motion in any direction
-            v = load3_at(scratch.solids, first, VELOCITY)
-            n = sub(v, load3_at(scratch.solids, second, VELOCITY))
+            v = load3_from(scratch.solids, first, VELOCITY)
+            n = sub(v, load3_from(scratch.solids, second, VELOCITY))
             n = scale(1.0 / norm(n), n) if norm(n) > 0.0 else n
             back = scale(-1.0, n)
         closing = farthest_speed(scratch, first, n) + farthest_speed(scratch, second, back)

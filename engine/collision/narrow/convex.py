@@ -14,7 +14,13 @@ from cardan.engine.world.collision import Pair, Polytope
 
 @kernel
 def convex_convex(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> Hit:
-    """Distance of separate cores, least depth of intersecting ones; then minus the radii."""
+    """Gap, normal and point of two solids, MISS beyond `limit` [m].
+
+    The gap is the distance of the cores, or minus the least depth of cores that intersect, less
+    both radii.
+
+    Writes  simplex, polytope (scratch)
+    """
     r0 = radius_of(pair, 0)
     r1 = radius_of(pair, 1)
     status, count, a, b = gjk(pair, limit + r0 + r1, simplex)

@@ -25,7 +25,7 @@ def kind_of(pair: Pair, s: int) -> int:
 
 @kernel
 def size_of(pair: Pair, s: int) -> Vec3:
-    """As Shapes.size [m]."""
+    """Size of side s, as Shapes.size [m]."""
     return load3_from(pair.solids, s, SIZE)
 
 

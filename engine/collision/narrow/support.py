@@ -23,7 +23,7 @@ from cardan.engine.world.model import (
 
 @kernel
 def hull_support(pair: Pair, s: int, d: Vec3) -> Vec3:
-    """The vertex with the largest d . x; the first of equals."""
+    """Vertex of a hull with the largest d . x, relative to its origin, W; the first of equals."""
     start = int(pair.solids[s, POINT_START])
     count = int(pair.solids[s, POINT_COUNT])
     best = start
@@ -38,7 +38,7 @@ def hull_support(pair: Pair, s: int, d: Vec3) -> Vec3:
 
 @kernel
 def round_support(kind: int, size: Vec3, d: Vec3) -> Vec3:
-    """Cylinder, cone (apex up, base at z = -h) and ellipsoid, in the shape's own axes."""
+    """Farthest point of a cylinder, cone (apex up, base at z = -h) or ellipsoid, own axes."""
     if kind == ELLIPSOID:
         e = (size[0] * d[0], size[1] * d[1], size[2] * d[2])
         length = math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
@@ -57,7 +57,7 @@ def round_support(kind: int, size: Vec3, d: Vec3) -> Vec3:
 
 @kernel
 def bowl_support(size: Vec3, d: Vec3) -> Vec3:
-    """Of the hull of a bowl: on its outer ball, or on the outer circle of its rim."""
+    """Farthest point of the hull of a bowl: on its outer ball or on its rim's outer circle."""
     r, angle = size[0], size[1]
     rho = math.sqrt(d[0] * d[0] + d[1] * d[1])
     tilt = math.atan2(rho, -d[2])

@@ -12,7 +12,6 @@ from cardan.engine.collision.hollow.ray import ray_hollow
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
 from cardan.engine.collision.mesh.distance import solid_mesh
 from cardan.engine.collision.mesh.ray import ray_mesh
-from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.closest_feature import MISS, Hit
 from cardan.engine.collision.narrow.convex import convex_convex
 from cardan.engine.collision.narrow.dispatch import nearest
@@ -27,6 +26,7 @@ from cardan.engine.spatial.vec3 import (
     add_scaled,
     cross,
     load3,
+    load3_from,
     negate,
     norm,
     store3,
@@ -126,8 +126,8 @@ def cast_rays(
     stack = scratch.reduction.stack
     found = 0
     for ray in range(len(rays)):
-        o = load3_at(rays, ray, 0)
-        d = load3_at(rays, ray, 3)
+        o = load3_from(rays, ray, 0)
+        d = load3_from(rays, ray, 3)
         most = rays[ray, 6]
         best, best_n, best_shape = math.inf, d, -1
         for i in range(len(shapes.kind)):
@@ -157,7 +157,7 @@ def nearest_to_mesh(
 
     In penetration, those of the deepest contact; a solid entirely inside has one as well.
     """
-    origin = load3_at(scratch.solids, solid, POSITION)
+    origin = load3_from(scratch.solids, solid, POSITION)
     m = model.shapes.mesh[mesh]
     gap, n, point = solid_mesh(scratch, model.meshes, m, solid, mesh)
     if gap == math.inf:
@@ -197,7 +197,7 @@ def nearest_shapes(
         return (gap, negate(n) if is_first else n, point)
     swap = solids[i, KIND] > solids[j, KIND]
     first = j if swap else i
-    origin = load3_at(solids, first, POSITION)
+    origin = load3_from(solids, first, POSITION)
     write_pair(scratch, i, j, first, origin)
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     if kind_of(pair, 0) == PLANE:

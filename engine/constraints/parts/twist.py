@@ -44,7 +44,7 @@ def twist_direction(start: Vec3, end: Vec3) -> Vec3:
 
 
 @kernel
-def twist_bias_acceleration(start: Vec3, end: Vec3, start_rate: Vec3, end_rate: Vec3) -> Vec3:
+def twist_direction_rate(start: Vec3, end: Vec3, start_rate: Vec3, end_rate: Vec3) -> Vec3:
     """The time derivative of `twist_direction` [1/s], for the rates of both axes."""
     c = 1.0 + dot(start, end)
     if c < TURNED_OVER:
@@ -68,7 +68,7 @@ def write_twist(rows: Rows, row: int, frame: JointFrame) -> float:
     """
     d = twist_direction(frame.s, frame.s_b)
     set_jacobian(rows, row, negate(d), (0.0, 0.0, 0.0), d)
-    d_dot = twist_bias_acceleration(
+    d_dot = twist_direction_rate(
         frame.s, frame.s_b, cross(frame.w_a, frame.s), cross(frame.w_b, frame.s_b)
     )
     return dot(d_dot, sub(frame.w_b, frame.w_a))

@@ -116,7 +116,7 @@ def _write_jacobians(problem: Problem, graph: Graph, factor: Factor) -> None:
 def _cholesky(C: NDArray, inverse: NDArray, scale: NDArray, n: int, share: float) -> None:
     """Overwrite the lower triangle of C with its Cholesky factor.
 
-    Writes  inverse (n,): inverse of the factor's diagonal, 0 for a pivot that is not positive
+    Writes  C; inverse (n,): inverse of the factor's diagonal, 0 for a pivot that is too small
     """
     for c in range(n):
         pivot = C[c, c]
@@ -211,7 +211,7 @@ def write_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
 
 @kernel
 def write_live_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
-    """As write_factor, of the nodes with factor.live = 1: of joined ones all or none."""
+    """Write the factor of the nodes with factor.live = 1; of joined ones all are, or none."""
     _clear(graph, factor)
     write_shares(problem, graph, factor)
     _write_masses(problem, graph, factor)

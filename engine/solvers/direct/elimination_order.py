@@ -311,5 +311,5 @@ def write_graph(problem: Problem, graph: Graph) -> bool:
 
 @kernel
 def has_graph(problem: Problem, graph: Graph) -> bool:
-    """As write_graph, unless the caller has the graph at hand."""
+    """Write the graph unless the caller has it at hand; False as write_graph."""
     return bool(graph.count[4] >= ORDERED or write_graph(problem, graph))

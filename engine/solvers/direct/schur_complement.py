@@ -345,7 +345,7 @@ def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate
 
 @kernel
 def solve_equations(problem: Problem, dense: Dense) -> None:
-    """As answer_equations, with the factor it needs; nothing where loops exceed the memory.
+    """Write the factor and solve the equations; do nothing where loops exceed the memory.
 
     Writes  problem.lam of the equations; dense.graph, dense.equations
     """

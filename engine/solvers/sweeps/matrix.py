@@ -181,7 +181,7 @@ def sweep_matrix(problem: MatrixProblem, omega: float) -> float:
 
 @kernel
 def sweep_relaxed(problem: MatrixProblem, omega: float) -> float:
-    """As sweep_matrix for the convex relaxation of Coulomb's law, without dependent rows.
+    """Sweep as sweep_matrix, for the convex relaxation of Coulomb's law, without dependent rows.
 
     Source  Tasora and Anitescu 2011, "A matrix-free cone complementarity approach for solving
             large-scale, nonsmooth, rigid body dynamics"
@@ -204,7 +204,7 @@ def sweep_relaxed(problem: MatrixProblem, omega: float) -> float:
 
 @kernel
 def _rule(dp: DenseProblem, change: float, rules: StoppingRules) -> int:
-    """As rule_that_applies; the residual is measured where there is a rule for it."""
+    """The rule that applies; the residual is measured where there is a rule for it."""
     if rules.residual < 0.0:
         return rule_that_applies(rules, inf, change)
     write_velocities(dp)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cardan.engine.accounting.energy import force_element_energy
-from cardan.engine.bodies.forces import value_at, write_forces
+from cardan.engine.bodies.forces import mean_about, value_at, write_forces
 from cardan.engine.integrators.advance_poses import advance_poses
 from tests.engine.scenes import brick, document, simulate
 
@@ -31,10 +31,9 @@ def world(element: dict[str, Any]) -> Any:
     sim.state.p_WB[1] += [0.2, -0.1, 0.15]
     rng = np.random.default_rng(2)
     sim.state.v_WB_W[:2], sim.state.w_WB_W[:2] = rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
-    if element["type"] == "torsion":
-        # its energy is a function of the twist alone: turn about the axis only
-        axis = np.array(element["axis"]) / np.linalg.norm(element["axis"])
-        sim.state.w_WB_W[0], sim.state.w_WB_W[1] = 0.0, 0.7 * axis
+    for i in range(2):
+        q = rng.normal(size=4)
+        sim.state.q_WB[i] = q / np.linalg.norm(q)
     return sim
 
 
@@ -77,6 +76,22 @@ def test_series_are_held_outside_and_followed_inside() -> None:
     stepped = [value_at(targets, table[3], t) for t in (0.0, 1.5, 2.0, 3.9, 4.0)]
     assert linear == [0.0, 0.0, 1.0, 4.0, 6.0, 6.0]
     assert stepped == [0.0, 0.0, 2.0, 2.0, 6.0]
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "step"])
+def test_the_mean_of_a_series_over_a_step_is_its_integral(interpolation: str) -> None:
+    """Where a point lies within the step; by the midpoints of many short intervals."""
+    wrench: dict[str, Any] = {"type": "wrench", "body": "a"}
+    values = [[0, 0, 0], [2, 0, 0], [-3, 0, 0], [6, 0, 0]]
+    wrench["force"] = {"times": [1.0, 2.0, 2.5, 4.0], "values": values}
+    wrench["force"]["interpolation"] = interpolation
+    model = simulate(document([brick("a")], forces=[wrench])).model
+    targets, table = model.targets, int(model.forces.table[0, 0])
+    n = 4000
+    for middle, h in ((1.0, 0.4), (2.1, 0.8), (2.2, 3.0), (4.0, 0.4)):
+        times = middle + h * ((np.arange(n) + 0.5) / n - 0.5)
+        mean = np.mean([value_at(targets, table, float(t)) for t in times])
+        assert mean_about(targets, table, middle, h) == pytest.approx(mean, abs=2e-3)
 
 
 def test_commanded_wrench_ends_in_time() -> None:

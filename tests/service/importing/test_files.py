@@ -132,12 +132,14 @@ def test_links_in_archives_are_not_followed(tmp_path):
     assert not (tmp_path / "in" / "link.obj").is_symlink()
 
 
-def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("sizes", [[1_000_000], [6_000, 6_000]], ids=["one", "together"])
+def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, sizes):
     monkeypatch.setattr("cardan.service.importing.files.MAX_BYTES", 10_000)
     archive = tmp_path / "r.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("r.xml", BODY.format(""))
-        made.writestr("zeros", bytes(1_000_000))
+        for number, size in enumerate(sizes):
+            made.writestr(f"zeros-{number}", bytes(size))
     refused("too_large", lambda: import_archive(archive, tmp_path / "in", ImportOptions()))
 
 

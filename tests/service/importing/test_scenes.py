@@ -165,7 +165,7 @@ def test_a_scene_is_imported_with_its_files(folder: Path, tmp_path: Path) -> Non
     assert len(unpacked.scene["bodies"][0]["shapes"][0]["vertices"]) == 4
 
 
-def test_an_archive_reads_no_file_outside(folder: Path, tmp_path: Path) -> None:
+def test_an_archive_reads_no_file_outside(tmp_path: Path) -> None:
     outside = tmp_path / "secret.obj"
     outside.write_text(OBJ)
     for reference in (str(outside), "../secret.obj", f"file://{outside}"):

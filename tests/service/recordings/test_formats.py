@@ -71,7 +71,7 @@ def test_a_folder_holds_scene_and_summary(recording, tmp_path):
     names = {entry.name for entry in (tmp_path / "r").iterdir()}
     tables = {"bodies.parquet", "energy.parquet", "contacts.parquet"}
     assert names == tables | {"scene.json", "summary.json", "sums.json"}
-    assert read_folder(tmp_path / "r", ["energy"]).tables.keys() == {"energy"}
+    assert read_folder(tmp_path / "r").tables.keys() == {"bodies", "contacts", "energy"}
 
 
 def test_a_folder_is_replaced_whole(recording, tmp_path):

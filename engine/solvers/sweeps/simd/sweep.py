@@ -135,7 +135,7 @@ def spin_change(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Tripl
 
 @inlined_kernel
 def spin_change_round(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
-    """As spin_change, for a round body: INERTIA_A or ROUND_B."""
+    """The spin_change of a round body; inertia: INERTIA_A or ROUND_B."""
     share = s[l + inertia]
     x, y, z = share * p[0], share * p[1], share * p[2]
     return r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
@@ -165,7 +165,7 @@ def apply_impulse(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None
 
 @inlined_kernel
 def apply_impulse_round(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
-    """As apply_impulse, for round bodies."""
+    """Apply an impulse as apply_impulse does, to round bodies."""
     r, q = arms(c, s, l)
     spins = (spin_change_round(s, l, INERTIA_A, r, p), spin_change_round(s, l, ROUND_B, q, p))
     change_velocities(s, u, l, p, spins)

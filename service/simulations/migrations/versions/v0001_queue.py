@@ -10,7 +10,7 @@ WHOLE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """From an empty database."""
+    """Make the tables in an empty database."""
     make_what_comes_in()
     make_runs()
     make_what_happened()

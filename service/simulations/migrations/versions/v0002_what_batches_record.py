@@ -8,6 +8,6 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """From the revision before to this one."""
+    """Change the tables from the revision before to this one."""
     record = sa.Column("record", sa.String, nullable=False, server_default="full")
     op.add_column("batches", record)

@@ -10,7 +10,7 @@ WHOLE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """From the revision before to this one."""
+    """Change the tables from the revision before to this one."""
     op.add_column("batches", sa.Column("study_id", sa.String))
     op.add_column("batches", sa.Column("measure", sa.JSON))
     op.add_column("batches", sa.Column("created_by", sa.String))

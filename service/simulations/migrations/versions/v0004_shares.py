@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """From the revision before to this one."""
+    """Change the tables from the revision before to this one."""
     op.create_table(
         "shares",
         sa.Column("id", sa.String, primary_key=True),

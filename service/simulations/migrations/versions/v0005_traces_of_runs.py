@@ -8,5 +8,5 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """From the revision before to this one."""
+    """Change the tables from the revision before to this one."""
     op.add_column("runs", sa.Column("trace", sa.String))

@@ -10,7 +10,7 @@ WHOLE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """From the revision before to this one."""
+    """Change the tables from the revision before to this one."""
     op.add_column("batches", sa.Column("stored_scene", sa.JSON))
     op.add_column("runs", sa.Column("stored_scene", sa.JSON))
     op.create_table(

@@ -10,7 +10,7 @@ WHOLE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """From the revision before to this one."""
+    """Change the tables from the revision before to this one."""
     scene_id = sa.ForeignKey("stored_scenes.id", ondelete="CASCADE")
     op.create_table(
         "scene_revisions",

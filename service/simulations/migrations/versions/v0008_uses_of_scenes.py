@@ -7,7 +7,7 @@ down_revision = "0007"
 
 
 def upgrade() -> None:
-    """From the revision before to this one."""
+    """Change the tables from the revision before to this one."""
     for table in ("batches", "runs"):
         # there already in a file of this revision that lost its number
         op.create_index(f"ix_{table}_scene_hash", table, ["scene_hash"], if_not_exists=True)

@@ -79,7 +79,7 @@ def surface(kind, size):
     return np.concatenate(parts)
 
 
-def poses(hollow, count):
+def poses(count):
     """Poses of a solid about a hollow shape, many of them inside, some along its axis."""
     draw = np.random.default_rng(11)
     for k in range(count):
@@ -103,7 +103,7 @@ def test_gap_is_the_least_distance_of_all_points(hollow, name):
     world = World([solid, Solid(of, wide, p=place, q=turn, dynamic=False)])
     R = rotation(turn)
     apart = 0
-    for p, q in poses(of, 60):
+    for p, q in poses(60):
         own = R @ rotation(q)
         x = (rotation(q) @ points.T).T + p  # columns in one piece
         if distance(of, wide, x[::50]).min() < 0.0:

@@ -10,9 +10,9 @@ from cardan.engine.collision.find_contacts import pose_all
 from cardan.engine.collision.manifold.box_faces import box_faces
 from cardan.engine.collision.manifold.contact_points import face_candidates, frame_of, snap_to_face
 from cardan.engine.collision.manifold.feature import write_feature
-from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.spatial.vec3 import load3_from
 from cardan.engine.world.collision import POSITION, Pair
 from cardan.engine.world.model import BOX
 from tests.engine.collision.worlds import Solid, World, about
@@ -68,7 +68,7 @@ def both_ways(world):
     """Hit and candidates by feature, in the axes of a face and by the general way, or None."""
     scratch, shapes = world.scratch, world.model.shapes
     pose_all(shapes, world.state, scratch, 0.0, 0.0)
-    write_pair(scratch, 0, 1, 0, load3_at(scratch.solids, 0, POSITION))
+    write_pair(scratch, 0, 1, 0, load3_from(scratch.solids, 0, POSITION))
     pair, patch = Pair(scratch.pair, scratch.points, scratch.cosine), scratch.patch
     faces = world.faces()
     first = nearest(pair, faces, 1.0, scratch)

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cardan.engine.collision.find_contacts import pose_all
-from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.box_capsule import nearest_on_core
 from cardan.engine.collision.narrow.convex import convex_convex
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.spatial.vec3 import load3_from
 from cardan.engine.world.collision import POSITION, Pair
 from cardan.engine.world.model import BOX, CAPSULE
 from tests.engine.collision.worlds import Solid, World
@@ -58,7 +58,7 @@ def test_the_general_way_finds_the_same(seed):
     for _ in range(20):
         world.state.p_WB[1] = rng.uniform(-2.0, 2.0, 3)
         pose_all(world.model.shapes, world.state, scratch, 0.0, 0.0)
-        write_pair(scratch, 0, 1, 0, load3_at(scratch.solids, 0, POSITION))
+        write_pair(scratch, 0, 1, 0, load3_from(scratch.solids, 0, POSITION))
         pair = Pair(scratch.pair, scratch.points, scratch.cosine)
         found = nearest(pair, world.faces(), 1e300, scratch)
         expected = convex_convex(pair, 1e300, scratch.simplex, scratch.polytope)

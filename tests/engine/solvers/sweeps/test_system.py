@@ -14,6 +14,7 @@ from cardan.engine.solvers.gradient.subspace import mark_free, minimise
 from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.solvers.sweeps.jacobi import write_upper_bounds
 from cardan.engine.solvers.sweeps.matrix import Matrix
+from cardan.engine.solvers.sweeps.steps import block_diagonal
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System, measure, multiply
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
@@ -170,3 +171,10 @@ def test_relaxation_lifts_what_slides():
     slip = np.linalg.norm(w[touching, 1:], axis=1)
     assert slip.min() > 0.1
     np.testing.assert_allclose(w[touching, 0], mu * slip, atol=1e-8)
+
+
+def test_the_step_of_a_pair_is_the_inverse_of_its_larger_eigenvalue():
+    rng = np.random.default_rng(3)
+    for D1, D2, c in rng.normal(size=(20, 3)):
+        block = np.array([[D1, c], [c, D2]])
+        assert block_diagonal(D1, D2, c) == pytest.approx(np.linalg.eigvalsh(block)[1], abs=1e-14)
