@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cardan.engine.build.components import components
 from cardan.engine.build.limits import LARGEST_TURN, body_lengths, can_touch
 from cardan.engine.build.loops import closes_loops
-from cardan.engine.build.options import with_options
+from cardan.engine.build.options import with_options, without_rotors
 from cardan.engine.outputs.reports import REACTION_FIELDS
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.model import CYLINDRICAL, DISTANCE, DYNAMIC, HINGE2, PLANAR, SLIDER, Model
@@ -86,7 +86,7 @@ def rows_at_start(scene: Scene) -> tuple[Model, Array, Array, NDArray[np.int64]]
             "integrator": "semi_implicit_euler",
         }
     )
-    simulation = Simulation(scene.model_copy(update={"simulation": still}))
+    simulation = Simulation(without_rotors(scene.model_copy(update={"simulation": still})))
     simulation.advance(1)
     model, rows = simulation.model, simulation.work.rows
     count = int(rows.count[1])

@@ -46,6 +46,16 @@ def test_a_planar_four_bar_has_one_motion_and_three_redundant_equations(formulat
     assert found["redundant"] == [{"joint": "d", "equations": 3}]
 
 
+def test_rotors_of_a_mechanism_change_nothing_of_what_is_known_before():
+    scene = four_bar() | {"simulation": {"formulation": "reduced", "duration": 0.01}}
+    scene["joints"][0]["armature"] = 0.1
+    found = ahead(scene)
+    assert (found["degrees_of_freedom"], found["redundant"][0]["joint"]) == (1, "d")
+    # nor is a run lost at its end, where it asks which reactions are unique
+    _, summary = run(load_scene(scene))
+    assert {one["joint"] for one in summary["joints"]["not_unique"]} == {"a", "b", "c", "d"}
+
+
 def test_a_chain_has_a_motion_for_each_hinge_and_nothing_redundant():
     bodies = [bar(f"b{k}", k + 0.5, 0) for k in range(4)]
     names = ["world", *(body["name"] for body in bodies)]
