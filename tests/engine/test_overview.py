@@ -88,6 +88,24 @@ def test_the_largest_step_follows_stiffness_speed_and_rotation():
     assert set(ahead(document([bar("a", 0, 0)]))["steps"].values()) == {None}
 
 
+@pytest.mark.parametrize(
+    ("joint", "moved"),
+    [
+        ({"type": "hinge2", "axis": [0, 0, 1], "axis2": [0, 1, 0], "motor": ()}, 0.1),
+        ({"type": "planar", "axis": [0, 0, 1], "motor": ()}, 1.0),
+        ({"type": "planar", "axis": [0, 0, 1], "motor3": ()}, 0.1),
+        ({"type": "cylindrical", "axis": [0, 0, 1], "motor": ()}, 1.0),
+        ({"type": "cylindrical", "axis": [0, 0, 1], "motor2": ()}, 0.1),
+    ],
+)
+def test_the_largest_step_goes_by_the_mass_or_the_moment_that_a_drive_moves(joint, moved):
+    drive = {"type": "position", "target": 0.0, "stiffness": 400.0}
+    joint = {key: drive if key.startswith("motor") else value for key, value in joint.items()}
+    joint |= {"name": "j", "parent": "world", "child": "wheel", "anchor": [0, 0, 0]}
+    steps = ahead(document([bar("wheel", 0, 0)], [joint], gravity=[0, 0, 0]))["steps"]
+    assert steps["stiffness"] == pytest.approx(0.2 / (400.0 / moved) ** 0.5)
+
+
 def test_overlaps_at_the_start_are_listed():
     box = {"shapes": [{"type": "box", "size": [1, 1, 1]}]}
     bodies = [{**bar("a", 0, 0), **box}, {**bar("b", 0.9, 0), **box}]
