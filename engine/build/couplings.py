@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cardan.engine.accounting.joint_errors import write_joint_errors
 from cardan.engine.build.faults import Faults
 from cardan.engine.constraints.coupling_terms import curve_at
+from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.world.model import COUPLING, DISTANCE, Joints, Model
 from cardan.engine.world.state import State
 from cardan.schemas import Scene
@@ -107,12 +108,17 @@ def is_elastic(joint: Any) -> bool:
 def write_coupling_masses(joints: Joints) -> None:
     """joints.inverse_mass of couplings: t times the sum of c^2 J M^-1 J^T of their t terms.
 
-    It bounds (sum of c J) M^-1 (sum of c J)^T. The larger of both columns of a joint bounds any
-    coordinate of it.
+    It bounds (sum of c J) M^-1 (sum of c J)^T. A coordinate in metres has the first column of its
+    joint, an angle the second.
     """
     for j in np.flatnonzero(joints.kind == COUPLING):
         terms = np.arange(joints.term_start[j], joints.term_start[j + 1])
-        most = joints.inverse_mass[joints.term_joint[terms]].max(axis=1)
+        most = np.array(
+            [
+                joints.inverse_mass[k, 0 if is_length(int(joints.kind[k]), int(axis)) else 1]
+                for k, axis in zip(joints.term_joint[terms], joints.term_axis[terms], strict=True)
+            ]
+        )
         joints.inverse_mass[j] = len(terms) * float(joints.term_factor[terms] ** 2 @ most)
 
 

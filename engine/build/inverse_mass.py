@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.kinds import is_one_of
+from cardan.engine.build.reflected_mass import reflected_inverse_mass
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.sides import Side, sides_of_joints
 from cardan.engine.constraints.joints.coordinates import is_length, is_translation
@@ -109,6 +110,10 @@ def locked_inverse_mass(
             moments = side.inertia_about(side.centre() if len(sides) == 2 else anchor)
             moved = moment_of(joints, coordinate, moments, line)
         total += 1.0 / moved if moved > 0.0 else np.inf
+    if joints.kind[j] == SCREW:
+        # what turns moves along by the pitch
+        along = joints.ratio[j] ** 2 / sum(1.0 / side.mass for side in sides)
+        total = 1.0 / (1.0 / total + along)
     return total
 
 
@@ -117,7 +122,8 @@ def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
 
     In loops what moves with a joint depends on others. There drives that yield have the bound
     joints.inverse_mass, which nothing exceeds, and rigid ones count all bodies of the mechanism:
-    the former must not be too stiff for the step, the latter must not brake too late.
+    the former must not be too stiff for the step, the latter must not brake too late. Rigid ones of
+    a distance (cylinders, winches) have the mass of the mechanism along their line.
     """
     drives = np.argwhere(joints.motor_kind == MOTOR_POSITION).tolist()
     if not drives:
@@ -125,9 +131,13 @@ def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
     chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
     sides = sides_of_joints((joints.body_a, joints.body_b), chosen, bodies, place)
     for j, axis in drives:
+        rigid = not joints.motor_stiffness[j, axis].any()
+        if rigid and joints.kind[j] == DISTANCE:
+            joints.motor_inverse_mass[j] = reflected_inverse_mass(joints, bodies, place, j)
+            continue
         found = float(joints.inverse_mass[j, 0 if is_length(int(joints.kind[j]), axis) else 1])
         behind = sides.of_bridge.get(j)
-        if behind is None and not joints.motor_stiffness[j, axis].any():
+        if behind is None and rigid:
             ends = (int(joints.body_b[j]), int(joints.body_a[j]))
             behind = [sides.whole[body] for body in ends if body in sides.whole][:1]
         if behind:

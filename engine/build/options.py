@@ -48,6 +48,12 @@ def with_options(scene: Scene, **options: Any) -> Scene:
     return scene.model_copy(update={"simulation": stepped})
 
 
+def without_rotors(scene: Scene) -> Scene:
+    """The scene without `armature`: where joints are rows and nothing moves, rotors do nothing."""
+    joints = tuple(joint.model_copy(update={"armature": 0.0}) for joint in scene.joints)
+    return scene.model_copy(update={"joints": joints})
+
+
 def automatic_margin(smallest: float) -> float:
     """Default contact margin [m]: 2 % of the smallest moving shape, between 0.1 mm and 2 cm."""
     if not math.isfinite(smallest):

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from cardan.engine.build.components import components
 from cardan.engine.build.limits import LARGEST_TURN, body_lengths, can_touch
 from cardan.engine.build.loops import closes_loops
-from cardan.engine.build.options import with_options
+from cardan.engine.build.options import with_options, without_rotors
 from cardan.engine.outputs.reports import REACTION_FIELDS
 from cardan.engine.simulation import Simulation
-from cardan.engine.world.model import CYLINDRICAL, DISTANCE, DYNAMIC, HINGE2, PLANAR, SLIDER, Model
+from cardan.engine.world.model import CYLINDRICAL, DISTANCE, DYNAMIC, HINGE2, SLIDER, Model
 from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, SLOT_LOWER, Rows
 from cardan.schemas import GivenScene, Scene, scene_of
 
@@ -35,8 +35,8 @@ RANK_TOLERANCE = 1e-7
 MOST_ROWS = 2000
 # the same of what every summary says of loops: some tens of milliseconds
 MOST_ROWS_OF_LOOPS = 400
-# joints whose springs and first drives act along a way, not a turn
-ALONG = (SLIDER, CYLINDRICAL, PLANAR, DISTANCE, HINGE2)
+# joints whose springs act along a way, not a turn
+ALONG = (SLIDER, CYLINDRICAL, DISTANCE, HINGE2)
 # the setting that keeps overlapping bodies from colliding
 IGNORE = "ignore_initial_overlaps"
 # phase per step of a spring that is still followed: (0.2)^2/24 of it is lost per rad [rad]
@@ -86,7 +86,7 @@ def rows_at_start(scene: Scene) -> tuple[Model, Array, Array, NDArray[np.int64]]
             "integrator": "semi_implicit_euler",
         }
     )
-    simulation = Simulation(scene.model_copy(update={"simulation": still}))
+    simulation = Simulation(without_rotors(scene.model_copy(update={"simulation": still})))
     simulation.advance(1)
     model, rows = simulation.model, simulation.work.rows
     count = int(rows.count[1])
@@ -239,12 +239,11 @@ def allowed_steps(simulation: Simulation) -> dict[str, float | None]:
     joints, forces = model.joints, model.forces
     along = np.isin(joints.kind, ALONG)
     inverse_mass = np.where(along, joints.inverse_mass[:, 0], joints.inverse_mass[:, 1])
-    drives = joints.motor_stiffness[:, :, 0].max(axis=1, initial=0.0)
     stiffness = np.concatenate(
         [
             forces.stiffness[:, 0] * forces.inverse_mass,
             joints.spring_k[:, 0] * joints.spring_on * inverse_mass,
-            drives * inverse_mass,
+            (joints.motor_stiffness[:, :, 0] * joints.motor_inverse_mass).max(axis=1, initial=0.0),
         ]
     )
     stiffest = float(stiffness.max(initial=0.0))

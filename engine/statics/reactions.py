@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.bodies.forces import write_forces
 from cardan.engine.build.loops import reaction_length
+from cardan.engine.build.options import without_rotors
 from cardan.engine.build.presence import check_all_there
 from cardan.engine.constraints.motor_targets import position_error
 from cardan.engine.simulation import Simulation
@@ -109,8 +110,7 @@ def still_scene(scene: Scene) -> Scene:
             update={"restitution_law": "newton", "impact_time": "step"}
         ),
     )
-    joints = tuple(joint.model_copy(update={"armature": 0.0}) for joint in scene.joints)
-    return scene.model_copy(update={"simulation": still, "joints": joints})
+    return without_rotors(scene.model_copy(update={"simulation": still}))
 
 
 def reactions_at(scene: Scene, pose: Simulation | None = None) -> Reactions:

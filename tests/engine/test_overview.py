@@ -46,6 +46,16 @@ def test_a_planar_four_bar_has_one_motion_and_three_redundant_equations(formulat
     assert found["redundant"] == [{"joint": "d", "equations": 3}]
 
 
+def test_rotors_of_a_mechanism_change_nothing_of_what_is_known_before():
+    scene = four_bar() | {"simulation": {"formulation": "reduced", "duration": 0.01}}
+    scene["joints"][0]["armature"] = 0.1
+    found = ahead(scene)
+    assert (found["degrees_of_freedom"], found["redundant"][0]["joint"]) == (1, "d")
+    # nor is a run lost at its end, where it asks which reactions are unique
+    _, summary = run(load_scene(scene))
+    assert {one["joint"] for one in summary["joints"]["not_unique"]} == {"a", "b", "c", "d"}
+
+
 def test_a_chain_has_a_motion_for_each_hinge_and_nothing_redundant():
     bodies = [bar(f"b{k}", k + 0.5, 0) for k in range(4)]
     names = ["world", *(body["name"] for body in bodies)]
@@ -76,6 +86,24 @@ def test_the_largest_step_follows_stiffness_speed_and_rotation():
     assert steps["speed"] == pytest.approx(0.2 / 20.0)
     assert steps["rotation"] == pytest.approx(0.2 / 50.0)
     assert set(ahead(document([bar("a", 0, 0)]))["steps"].values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("joint", "moved"),
+    [
+        ({"type": "hinge2", "axis": [0, 0, 1], "axis2": [0, 1, 0], "motor": ()}, 0.1),
+        ({"type": "planar", "axis": [0, 0, 1], "motor": ()}, 1.0),
+        ({"type": "planar", "axis": [0, 0, 1], "motor3": ()}, 0.1),
+        ({"type": "cylindrical", "axis": [0, 0, 1], "motor": ()}, 1.0),
+        ({"type": "cylindrical", "axis": [0, 0, 1], "motor2": ()}, 0.1),
+    ],
+)
+def test_the_largest_step_goes_by_the_mass_or_the_moment_that_a_drive_moves(joint, moved):
+    drive = {"type": "position", "target": 0.0, "stiffness": 400.0}
+    joint = {key: drive if key.startswith("motor") else value for key, value in joint.items()}
+    joint |= {"name": "j", "parent": "world", "child": "wheel", "anchor": [0, 0, 0]}
+    steps = ahead(document([bar("wheel", 0, 0)], [joint], gravity=[0, 0, 0]))["steps"]
+    assert steps["stiffness"] == pytest.approx(0.2 / (400.0 / moved) ** 0.5)
 
 
 def test_overlaps_at_the_start_are_listed():

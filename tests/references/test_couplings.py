@@ -280,6 +280,20 @@ def test_a_belt_swings_at_its_natural_frequency(formulation: str) -> None:
         assert (energy["dissipated_damping"] > 1e-4) == bool(damping)
 
 
+@FORM
+def test_a_belt_does_not_depend_on_the_unit_of_length(formulation: str) -> None:
+    # its damper goes by the inertia of what turns; it took a mass for it where that is less
+    def angles(scale: float) -> Any:
+        bodies = [wheel("a", 0.4 * scale**2), wheel("b", 0.7 * scale**2)]
+        units = {"stiffness": 30.0 * scale**2, "damping": 20.0 * scale**2}
+        joints = [hinge("a"), hinge("b"), coupling("belt", {"a": 1.0, "b": -0.7}, **units)]
+        sim = simulate(scene(bodies, joints, formulation, forces=[torque("a", 5.0 * scale**2)]))
+        sim.advance(200)
+        return sim.joint_table()["q"][:2]
+
+    assert angles(30.0) == pytest.approx(angles(1.0), rel=1e-10)
+
+
 def test_a_belt_has_its_mode_and_its_force() -> None:
     omega, ratio = belt_frequency()
     found = cardan.linearize(load_scene(belt("reduced", damping=DAMPING)))

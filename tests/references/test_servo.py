@@ -165,6 +165,126 @@ def test_servo_of_a_mechanism_does_not_overshoot(
     assert angle(sim) == pytest.approx(1.0, abs=1e-9)
 
 
+def test_servo_of_a_steep_screw_counts_what_it_moves_along() -> None:
+    # 2 kg that move by 6 m a turn weigh four times as much as the disc turns
+    disc = {"name": "disc", "mass": 2.0, "inertia": [INERTIA] * 3}
+    screw: Document = {"name": "screw", "type": "screw", "parent": "world", "child": "disc"}
+    screw |= {"anchor": [0, 0, 0], "axis": [0, 1, 0], "pitch": 6.0}
+    screw |= {"motor": {"type": "position", "target": 1.0, "max_force": 2.0}}
+    sim = simulate(document([disc], [screw], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
+    moved = INERTIA + 2.0 * (6.0 / (2.0 * math.pi)) ** 2
+    assert sim.model.joints.motor_inverse_mass[0, 0] == pytest.approx(1.0 / moved)
+    most = 0.0
+    for _ in range(4000):
+        sim.advance(1)
+        most = max(most, angle(sim))
+    assert most < 1.0 + 1e-9
+    assert angle(sim) == pytest.approx(1.0, abs=1e-6)
+
+
+def ram(scale: float, formulation: str, **more: Any) -> Any:
+    """A cylinder that lifts a box along a rail by its height of the ground, in free space."""
+    size, top = [0.5 * scale] * 3, 0.75 * scale
+    box = {"name": "box", "mass": 100.0, "position": [0, 0, scale]}
+    box |= {"shapes": [{"type": "box", "size": size}]}
+    ends = {"parent": "world", "child": "box"}
+    rail: Document = {"name": "rail", "type": "slider", "axis": [0, 0, 1]} | ends
+    motor = {"type": "position", "target": top + scale, "max_force": 2000.0 * scale}
+    cylinder: Document = {"name": "ram", "type": "distance", "anchor": [0, 0, 0]} | ends
+    cylinder |= {"anchor2": [0, 0, top], "motor": motor}
+    options = {"dt": 1e-3, "formulation": formulation, "collisions": False}
+    scene = document([box], [rail, cylinder], gravity=[0, 0, 0], simulation=options)
+    return simulate(scene | more)
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
+def test_a_cylinder_brakes_in_time_whatever_the_unit_of_length_is(
+    scale: float, formulation: str
+) -> None:
+    # what a length moves is a mass; its moment about the anchor braked too late in centimetres,
+    # and in tens of metres took two and a half times as long
+    sim, path = ram(scale, formulation), []
+    for _ in range(800):
+        sim.advance(1)
+        path.append(float(sim.poses()[0, 2]) / scale - 1.0)
+    full = 20.0
+    there = math.sqrt(2.0 / (3.0 * full)) + math.sqrt(2.0 * (2.0 / 3.0) / (0.5 * full))
+    arrives = int(np.argmax(np.array(path) > 0.999)) * 1e-3
+    assert max(path) < 1.0 + 1e-9
+    assert arrives == pytest.approx(there - math.sqrt(2e-3 / (0.5 * full)), abs=5e-3)
+
+
+def crane(lever: float, **load: Any) -> Any:
+    """A boom of 2 m and 100 kg on a hinge, and a cylinder from below the hinge to the boom."""
+    beam = {"name": "boom", "mass": 100.0, "position": [1, 0, 0]}
+    beam |= {"shapes": [{"type": "box", "size": [2, 0.1, 0.1]}]}
+    pin: Document = {"name": "pin", "type": "hinge", "parent": "world", "child": "boom"}
+    pin |= {"anchor": [0, 0, 0], "axis": [0, -1, 0]}
+    motor = {"type": "position", "target": 2.0 * lever * math.sin(math.radians(65.0))}
+    cylinder: Document = {"name": "ram", "type": "distance", "parent": "world", "child": "boom"}
+    cylinder |= {"anchor": [0, 0, -lever], "anchor2": [lever, 0, 0]}
+    cylinder |= {"motor": motor | {"max_force": 3000.0}}
+    joints, bodies = [cylinder, pin], [beam]
+    if load:
+        bodies.append({"name": "load", "mass": 50.0, "inertia": [1.0] * 3, "position": [2, 0, 0]})
+        joints.append({"name": "end", "parent": "boom", "child": "load", **load})
+    options = {"dt": 1e-3, "collisions": False}
+    return simulate(document(bodies, joints, gravity=[0, 0, 0], simulation=options))
+
+
+def test_a_cylinder_beside_a_hinge_knows_what_the_boom_weighs_there() -> None:
+    # 133 kg m^2 about the pin at 0.21 m: thirty times the mass of the boom
+    sim, most = crane(0.3), 0.0
+    moment = 100.0 * (4.0 + 0.01) / 12.0 + 100.0
+    lever = 0.3 / math.sqrt(2.0)
+    assert sim.model.joints.motor_inverse_mass[0, 0] == pytest.approx(lever**2 / moment, rel=1e-9)
+    for _ in range(2000):
+        sim.advance(1)
+        x, z = sim.poses()[0, [0, 2]]
+        most = max(most, math.degrees(math.atan2(z, x)))
+    # the lever falls by a half on the way; it went on to 177 degrees
+    assert most < 41.0
+    assert math.degrees(math.atan2(z, x)) == pytest.approx(40.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("load", "more"),
+    [
+        # a load that is fixed counts whole, one on a ball does not turn with the boom
+        ({"type": "fixed"}, 50.0 * 4.0 + 1.0),
+        ({"type": "ball", "anchor": [2, 0, 0]}, 50.0 * 4.0),
+        ({"type": "hinge", "anchor": [2, 0, 0], "axis": [0, 1, 0]}, 50.0 * 4.0),
+        # a drive holds its joint
+        (
+            {"type": "hinge", "anchor": [2, 0, 0], "axis": [0, 1, 0]}
+            | {"motor": {"type": "velocity", "target": 0.0}},
+            50.0 * 4.0 + 1.0,
+        ),
+        # a slider along the boom, across what its end does
+        ({"type": "slider", "axis": [0, 0, 1]}, 1.0),
+    ],
+)
+def test_what_hangs_on_the_boom_counts_as_its_joint_lets_it(load: Document, more: float) -> None:
+    moment = 100.0 * (4.0 + 0.01) / 12.0 + 100.0 + more
+    found = crane(0.3, **load).model.joints.motor_inverse_mass[0, 0]
+    assert found == pytest.approx(0.5 * 0.3**2 / moment, rel=1e-9)
+
+
+def test_cylinders_side_by_side_do_not_lock_one_another() -> None:
+    scene = ram(1.0, "maximal").scene.model_dump(exclude_none=True)
+    scene["joints"] = [*scene["joints"], {**scene["joints"][1], "name": "twin"}]
+    sim = simulate(scene)
+    assert sim.model.joints.motor_inverse_mass[1:, 0] == pytest.approx(0.01)
+    sim.advance(1500)
+    assert float(sim.poses()[0, 2]) == pytest.approx(2.0, abs=1e-6)
+
+
+def test_a_cylinder_at_a_dead_centre_counts_a_hundred_times_the_mass_at_most() -> None:
+    sim = crane(1e-3)
+    assert sim.model.joints.motor_inverse_mass[0, 0] == pytest.approx(1.0 / (100.0 * 100.0))
+
+
 def test_servo_of_a_ball_joint_counts_the_largest_moment() -> None:
     motor = {"type": "position", "target": [0.2, 0.0, 1.0], "max_force": 2.0}
     ball: Document = {

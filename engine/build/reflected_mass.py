@@ -1,0 +1,161 @@
+"""What a drive of a distance moves: the mass that its mechanism has along the line at the start.
+
+    1/m = |(1 - C^+ C) w|^2,    w = M^(-1/2) J^T,    C = G M^(-1/2)
+
+J is the row of the distance, G has the equations of all joints of the mechanism, with other rigid
+drives locked. A boom that a cylinder lifts beside its hinge weighs many times its mass there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.build.components import components
+from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.rotations import rotation_matrix, turn
+from cardan.engine.trees.subspaces import constraint_subspace
+from cardan.engine.world.model import (
+    BALL,
+    COUPLING,
+    CYLINDRICAL,
+    DISTANCE,
+    DYNAMIC,
+    FIXED,
+    GEAR,
+    HINGE,
+    HINGE2,
+    MOTOR_NONE,
+    MOTOR_POSITION,
+    MOTOR_VELOCITY,
+    PLANAR,
+    RACK,
+    SCREW,
+    SLIDER,
+    UNIVERSAL,
+    Bodies,
+    Joints,
+)
+
+Array = NDArray[np.float64]
+
+# mechanisms of more bodies count with their mass: the cost grows with the cube
+MOST_BODIES = 60
+# times the mass of all bodies: the most that is counted, as a lever that is none at a dead centre
+# grows on the way
+MOST = 100.0
+# share of the largest singular value below which equations are implied by others
+IMPLIED = 1e-9
+# share of the inverse mass without joints below which other drives do not let a drive move
+BLOCKED = 1e-12
+
+
+def joint_motions(joints: Joints, place: Place, j: int) -> Array:
+    """S (6, d): motions of the child of joint j against its parent at the anchor, one for each
+    coordinate; angular part first, W. Suspensions of hinge2 are locked."""
+    q = place.q[joints.body_a[j]]
+    s, t1, t2 = (turn(q, e[j]) for e in (joints.axis_A, joints.tangent1_A, joints.tangent2_A))
+    second = turn(place.q[joints.body_b[j]], joints.axis_B[j])
+    none, kind = np.zeros(3), int(joints.kind[j])
+    columns = {
+        FIXED: [],
+        HINGE: [(s, none)],
+        SLIDER: [(none, s)],
+        SCREW: [(s, joints.ratio[j] * s)],
+        UNIVERSAL: [(s, none), (second, none)],
+        HINGE2: [(s, none), (second, none)],
+        CYLINDRICAL: [(none, s), (s, none)],
+        PLANAR: [(none, t1), (none, t2), (s, none)],
+        BALL: [(t1, none), (t2, none), (np.cross(t1, t2), none)],
+    }[kind]
+    return np.array([np.concatenate(pair) for pair in columns]).reshape(len(columns), 6).T
+
+
+def is_held(joints: Joints, j: int, axis: int) -> bool:
+    """Whether a rigid drive holds a coordinate."""
+    driven = joints.motor_kind[j, axis] in (MOTOR_POSITION, MOTOR_VELOCITY)
+    return bool(driven and not joints.motor_stiffness[j, axis].any())
+
+
+def is_slack(joints: Joints, j: int, locked: bool) -> bool:
+    """Whether joint j holds nothing here: couplings, gears, racks, and lengths that may vary."""
+    if joints.kind[j] != DISTANCE:
+        return joints.kind[j] in (COUPLING, GEAR, RACK)
+    varies = joints.limit_on[j, 0] or joints.spring_on[j] or joints.motor_kind[j, 0] != MOTOR_NONE
+    return bool(varies and not (locked and is_held(joints, j, 0)))
+
+
+class Mechanism(NamedTuple):
+    """Bodies that joints connect, as they are placed."""
+
+    joints: Joints
+    bodies: Bodies
+    place: Place
+    number: dict[int, int]  # of each of its bodies
+
+
+def joint_rows(mechanism: Mechanism, j: int, locked: bool) -> Array:
+    """C (r, 6 n): rows of joint j on the velocities of n bodies (angular, of the centre), times the
+    root of their inverse masses; of a distance that along its line.
+
+    locked: whether rigid drives hold their coordinates
+    """
+    joints, bodies, place, number = mechanism
+    ends = (int(joints.body_a[j]), int(joints.body_b[j]))
+    anchors = (joints.anchor_A[j], joints.anchor_B[j])
+    if joints.kind[j] == DISTANCE:
+        line = turn(place.q[ends[0]], joints.axis_A[j])
+        rows = np.concatenate([np.zeros(3), line])[None]
+    else:
+        S = joint_motions(joints, place, j)
+        free = [k for k in range(S.shape[1]) if not (locked and is_held(joints, j, k))]
+        rows = constraint_subspace(S[None, :, free])[0].T
+    C = np.zeros((len(rows), len(number), 6))
+    for i, anchor, sign in zip(ends, anchors, (-1.0, 1.0), strict=True):
+        if i not in number:
+            continue
+        R, arm = rotation_matrix(place.q[i]), turn(place.q[i], anchor)
+        turning = rows[:, :3] + np.cross(arm, rows[:, 3:])
+        root = np.linalg.cholesky(R @ bodies.inverse_inertia_B[i] @ R.T)
+        C[:, number[i], :3] += sign * turning @ root
+        C[:, number[i], 3:] += sign * rows[:, 3:] * np.sqrt(bodies.inverse_mass[i])
+    return C.reshape(len(rows), -1)
+
+
+def reflected_inverse_mass(joints: Joints, bodies: Bodies, place: Place, j: int) -> float:
+    """J M^-1 J^T of distance j in its mechanism at the start [1/kg].
+
+    Other rigid drives are locked, unless they then hold what it moves, as cylinders side by side
+    do. Couplings, gears and racks are left out.
+    Check   tests/references/test_servo.py
+    """
+    moving = bodies.kind == DYNAMIC
+    a, b = joints.body_a, joints.body_b
+    inner = moving[a] & moving[b] & (joints.kind != COUPLING)
+    part = components(len(moving), a[inner], b[inner])
+    own = [int(part[i]) for i in (a[j], b[j]) if moving[i]]
+    members = moving & np.isin(part, own)
+    least = 1.0 / (MOST * float(bodies.mass[members].sum())) if own else 0.0
+    if members.sum() > MOST_BODIES:
+        return MOST * least
+    number = {int(i): k for k, i in enumerate(np.flatnonzero(members))}
+    mechanism = Mechanism(joints, bodies, place, number)
+    near = [k for k in np.flatnonzero(members[a] | members[b]).tolist() if k != j]
+    w, left = joint_rows(mechanism, j, False)[0], 0.0
+    for locked in (True, False):
+        held = [k for k in near if not is_slack(joints, k, locked)]
+        rows = [joint_rows(mechanism, k, locked) for k in held]
+        left = what_is_left(w, np.concatenate([np.zeros((0, len(w))), *rows]))
+        if left > BLOCKED * float(w @ w):
+            break
+    return max(left, least)
+
+
+def what_is_left(w: Array, rows: Array) -> float:
+    """|w|^2 of a vector without its part in the span of rows."""
+    _, sizes, V = np.linalg.svd(rows, full_matrices=False)
+    kept = V[sizes > IMPLIED * sizes.max(initial=0.0)]
+    rest = w - kept.T @ (kept @ w)
+    return float(rest @ rest)
