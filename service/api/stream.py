@@ -48,6 +48,7 @@ from cardan.service.sessions.replay_messages import FrameAt
 from cardan.service.shares import Share
 from cardan.service.streams import codec
 from cardan.service.streams.codec import CHANNELS, SharedFrame
+from cardan.service.streams.pace import MessagePace
 from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
 
 router = APIRouter()
@@ -220,10 +221,11 @@ class Connection:
         raise ClosedError(SESSION_OVER, "the link has expired or was revoked")
 
     async def _receive(self) -> None:
+        pace = MessagePace(clock.monotonic)
         while True:
             self._take(await receive_json(self._socket))
             # thousands may have come together: everybody else gets a turn between two of them
-            await asyncio.sleep(0)
+            await asyncio.sleep(pace.take())
 
     def _take(self, message: dict[str, Any]) -> None:
         op, request_id = message.get("op"), id_of(message)

@@ -7,11 +7,14 @@ import asyncio
 import secrets
 import socket
 import sys
+from asyncio.transports import BaseTransport
 
 import h11
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+READ_BYTES = 16 * 1024
 
 
 class HttpProtocol(H11Protocol):
@@ -95,6 +98,11 @@ def refusal(status: int, code: str, detail: str) -> bytes:
 
 class SocketProtocol(WebSocketsSansIOProtocol):
     """A WebSocket whose handshake may be refused with a problem, as an answer and not a fault."""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Read little at once: all that was read is parsed before anybody else has a turn."""
+        super().connection_made(transport)
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined]
 
     async def send(self, message: ASGISendEvent) -> None:
         """Send what the app says."""

@@ -1,6 +1,7 @@
 """What comes over a connection and is no whole request: the answers, and what the log keeps."""
 
 import asyncio
+import contextlib
 import json
 import socket
 from typing import Any, cast
@@ -13,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from cardan.service.api.stream import Connection
+from cardan.service.streams.pace import BURST, MESSAGES_PER_S, MessagePace
 from cardan.service.streams.viewer import Viewer
 from tests.service.real_server import DROP, Server, wait_for
 
@@ -34,6 +36,26 @@ def noted(tmp_path_factory):
 def connected(server):
     url = httpx.URL(server.url)
     return socket.create_connection((url.host, url.port), timeout=20)
+
+
+def streaming(server, session):
+    """A socket after the handshake of the stream of a session."""
+    one = connected(server)
+    one.sendall(
+        f"GET {session['links']['stream']} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        "Sec-WebSocket-Protocol: cardan.v1\r\n\r\n".encode()
+    )
+    assert one.recv(65536).startswith(b"HTTP/1.1 101")
+    return one
+
+
+def text_frame(message):
+    """A short text of a client, masked with zeros."""
+    text = json.dumps(message).encode()
+    assert len(text) < 126
+    return bytes([0x81, 0x80 | len(text)]) + bytes(4) + text
 
 
 def answer_to(server, data):
@@ -111,14 +133,7 @@ def test_unfinished_messages_of_viewers_take_no_memory(noted):
         told, opened = [], []
         size = 8 * 2**20
         for _ in range(10):
-            one = connected(noted)
-            one.sendall(
-                f"GET {session['links']['stream']} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-                "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-                "Sec-WebSocket-Protocol: cardan.v1\r\n\r\n".encode()
-            )
-            assert one.recv(65536).startswith(b"HTTP/1.1 101")
+            one = streaming(noted, session)
             # a text of 8 MiB, masked with zeros, that lacks its end
             head = b"\x81\xff" + size.to_bytes(8, "big") + bytes(4)
             try:
@@ -154,3 +169,37 @@ def test_a_viewer_whose_connection_the_server_has_just_closed_has_left():
     socket.app.state.sessions = None
     with pytest.raises(WebSocketDisconnect):
         asyncio.run(Connection(socket, cast(Any, None), viewer).send())
+
+
+def test_a_client_may_send_so_many_messages_and_waits_then():
+    now = 100.0
+    pace = MessagePace(lambda: now)
+    # what comes at once, and a second of it later
+    for _ in range(2):
+        assert max(pace.take() for _ in range(BURST)) == pytest.approx(0.0, abs=1e-9)
+        assert pace.take() == pytest.approx(1.0 / MESSAGES_PER_S)
+        now += BURST / MESSAGES_PER_S + 1.0 / MESSAGES_PER_S
+    # a pause fills the bucket, and no more than that
+    now += 1000.0
+    assert max(pace.take() for _ in range(BURST)) == pytest.approx(0.0, abs=1e-9)
+    # whoever does not wait falls behind by as much as it sends
+    waits = [pace.take() for _ in range(10)]
+    assert waits == pytest.approx([k / MESSAGES_PER_S for k in range(1, 11)])
+
+
+def test_a_client_that_floods_is_read_slowly(noted):
+    """Behind what buffers hold its messages wait on its side."""
+    with noted.client() as client:
+        session = client.post("/v1/sessions", json={"scene": DROP, "paused": True}).json()
+        with streaming(noted, session) as one:
+            one.settimeout(1.0)
+            one.sendall(text_frame({"op": "hello"}))
+            flood = text_frame({"op": "ack", "sequence": 1}) * 1000
+            # what is read in a quarter of an hour; a million may lie in buffers on the way
+            much = 1000 * MESSAGES_PER_S * len(flood) / 1000
+            taken = 0
+            with contextlib.suppress(TimeoutError):
+                while taken < much:
+                    taken += one.send(flood)
+            assert taken < much / 2
+        client.delete(session["links"]["self"])
