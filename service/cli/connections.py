@@ -9,12 +9,13 @@ import socket
 import sys
 from asyncio.transports import BaseTransport
 
-import h11
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 READ_BYTES = 16 * 1024
+# states of h11 in which an answer may begin
+UNANSWERED = ("IDLE", "SEND_RESPONSE")
 
 
 class HttpProtocol(H11Protocol):
@@ -23,8 +24,8 @@ class HttpProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what has just been found wrong, unless an answer has begun."""
         error = sys.exception()
-        status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        status = int(getattr(error, "error_status_hint", 400))
+        if str(self.conn.our_state) in UNANSWERED:
             detail = f"This is no HTTP request: {error or msg}."
             self.transport.write(refusal(status, "malformed_request", detail))
         # the base class has no cycle before the first request, though its type says so
