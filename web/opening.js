@@ -67,8 +67,10 @@ export class Opening {
     const shown = this.page.session?.id;
     const asked = id ?? run ?? scene ?? share;
     if (asked ? asked !== shown : example) {
-      const why = await this.named(named());
-      if (why !== null) await this.fallBack(id, example, why);
+      const coming = this.named(named());
+      const { turn } = this;
+      const why = await coming;
+      if (why !== null && turn === this.turn) await this.fallBack(id, example, why);
     } else this.turn += 1; // what is shown is what is asked for: nothing that still opens takes its place
     if (!run || this.page.session?.id === run) applyMoment(this.page, moment);
   }
@@ -196,7 +198,9 @@ export class Opening {
    * @param {string | null} id @param {string | null} example @param {string} why
    */
   async fallBack(id, example, why) {
+    const { turn } = this;
     const kept = id ? await keptScene(id) : null;
+    if (turn !== this.turn) return; // something else was asked for meanwhile
     if (kept) {
       // an example has gone with the page that showed another one: nothing is lost
       const note = kept.example ? `“${kept.example}” starts again from the beginning.` : `${why} Its scene starts again from the beginning.`.trim();
