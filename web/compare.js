@@ -76,7 +76,7 @@ export class Comparison {
     if (this.page.session !== session || !kept.length) return;
     kept.sort((a, b) => a.step - b.step);
     const thinned = stride > 1 ? `, one of ${stride} of its moments` : "";
-    await this.show(new Track(`the run before the fork at ${seconds(origin.time)}${thinned}`, kept));
+    await this.show(new Track(`the run before the fork at ${seconds(origin.time, session.dt)}${thinned}`, kept));
   }
 
   /** @param {import("./ghost.js").Place} place of the other run */

@@ -96,9 +96,13 @@ export function single(value) {
   return +value.toPrecision(9);
 }
 
-/** @param {number} seconds */
-export function seconds(seconds) {
-  return `${seconds.toFixed(3)} s`;
+/** Digits behind the point of a time: three, or as many as tell its steps apart. */
+const TIME_DIGITS = { least: 3, most: 9 };
+
+/** @param {number} seconds @param {number} [step] of the run [s] */
+export function seconds(seconds, step = 1e-3) {
+  const telling = Math.ceil(-Math.log10(step) - 1e-9);
+  return `${seconds.toFixed(Math.min(TIME_DIGITS.most, Math.max(TIME_DIGITS.least, telling)))} s`;
 }
 
 /** @param {number | null} factor speed as it stands in the select: 1/4, 1, 2, max */

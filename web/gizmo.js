@@ -26,7 +26,9 @@ export class Gizmo {
       group.append(circle, text);
       group.addEventListener("click", () => onLook(direction.clone()));
       group.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") onLook(direction.clone());
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault(); // a space would scroll the page
+        onLook(direction.clone());
       });
       svg.append(group);
       return { direction, group, line, circle, text };

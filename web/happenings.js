@@ -46,7 +46,7 @@ export class Happenings {
       this.known.add(keyOf(one));
       if (this.known.size > MAX_KNOWN) this.known.delete(/** @type {string} */ (this.known.values().next().value));
       if (one.kind !== "break" && one.kind !== "trigger") continue;
-      const text = `${this.describe(one)} at ${seconds(one.time)}`;
+      const text = `${this.describe(one)} at ${this.timeOf(one)}`;
       this.onMark(one, text);
       if (!told) showNote(text);
     }
@@ -64,10 +64,15 @@ export class Happenings {
     return `${name(happening.bodies[1])} ${WORDS[happening.kind]} ${name(happening.bodies[0])}${speed}`;
   }
 
+  /** @param {Happening} happening */
+  timeOf({ time }) {
+    return seconds(time, this.scene?.simulation?.dt);
+  }
+
   update() {
     if (!this.changed) return;
     this.changed = false;
-    const rows = this.newest.map((one) => make("li", { "data-kind": one.kind }, make("span", {}, this.describe(one)), make("time", {}, seconds(one.time))));
+    const rows = this.newest.map((one) => make("li", { "data-kind": one.kind }, make("span", {}, this.describe(one)), make("time", {}, this.timeOf(one))));
     this.host.replaceChildren(...(rows.length ? rows : [make("li", { class: "muted" }, "None yet.")]));
   }
 }

@@ -36,7 +36,10 @@ function taken(target, key) {
   if (target instanceof HTMLInputElement) return target.type !== "checkbox" || key === " ";
   // also when what had the focus in the dialog is gone
   if (document.querySelector("dialog[open]")) return true;
-  return target instanceof HTMLButtonElement && (key === " " || key === "enter");
+  if (!(target instanceof Element)) return false;
+  // what can be scrolled and has the focus is scrolled
+  if (target.matches("[role=region]") && (key.startsWith("arrow") || key === "home" || key === "end")) return true;
+  return target.matches("button, summary, a, [role=button]") && (key === " " || key === "enter");
 }
 
 /** @param {Binding[]} bindings @param {() => unknown} onPalette for Ctrl+K, wherever the focus is but in a dialog */

@@ -70,7 +70,7 @@ export async function showFailure(page, session) {
   if (session.stored) session.seek(edge.step);
   if (!failure) return;
   const body = scene.bodies.findIndex((one) => one.name === failure.body);
-  showProblem({ title: `The simulation failed${failure.time === undefined ? "" : ` at ${seconds(failure.time)}`}`, code: failure.code ?? "engine_diverged", detail: failure.message ?? failure.detail });
+  showProblem({ title: `The simulation failed${failure.time === undefined ? "" : ` at ${seconds(failure.time, session.dt)}`}`, code: failure.code ?? "engine_diverged", detail: failure.message ?? failure.detail });
   if (body < 0) return;
   page.toggles.lend("forces");
   page.select({ kind: "body", index: body });

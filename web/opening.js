@@ -31,6 +31,8 @@ export class Opening {
   constructor(page) {
     this.page = page;
     this.busy = false;
+    /** @type {unknown} the scene, or the name of the example, whose session is being made; null: none is */
+    this.coming = null;
     /** counts what was asked to be shown: what comes after something later was asked for is not shown */
     this.turn = 0;
     this.waiting = new Waiting();
@@ -65,9 +67,11 @@ export class Opening {
     const shown = this.page.session?.id;
     const asked = id ?? run ?? scene ?? share;
     if (asked ? asked !== shown : example) {
-      const why = await this.named(named());
-      if (why !== null) await this.fallBack(id, example, why);
-    }
+      const coming = this.named(named());
+      const { turn } = this;
+      const why = await coming;
+      if (why !== null && turn === this.turn) await this.fallBack(id, example, why);
+    } else this.turn += 1; // what is shown is what is asked for: nothing that still opens takes its place
     if (!run || this.page.session?.id === run) applyMoment(this.page, moment);
   }
 
@@ -118,7 +122,7 @@ export class Opening {
 
   /** Two runs of one scene. @param {import("./types.js").Comparing} comparing @param {Way} [way] */
   async compare(comparing, way = { push: true }) {
-    if (this.busy) return;
+    if (this.busy || this.coming !== null) return;
     this.busy = true;
     try {
       const { openComparing } = await import("./compared.js");
@@ -134,7 +138,7 @@ export class Opening {
   /** Goes on from the moment in the view in a new session; the one in the view stays as it is. */
   async fork() {
     const { session, drawn, example } = this.page;
-    if (!session || this.busy) return;
+    if (!session || this.busy || this.coming !== null) return;
     if (session.stored) {
       await this.open(session.scene, null, { push: true, note: session.kind === "scene" ? "A copy of the stored scene runs; the stored one stays as it is." : "The scene of the stored run starts live, from its beginning." });
       return;
@@ -194,7 +198,9 @@ export class Opening {
    * @param {string | null} id @param {string | null} example @param {string} why
    */
   async fallBack(id, example, why) {
+    const { turn } = this;
     const kept = id ? await keptScene(id) : null;
+    if (turn !== this.turn) return; // something else was asked for meanwhile
     if (kept) {
       // an example has gone with the page that showed another one: nothing is lost
       const note = kept.example ? `“${kept.example}” starts again from the beginning.` : `${why} Its scene starts again from the beginning.`.trim();
@@ -213,23 +219,27 @@ export class Opening {
   }
 
   /**
+   * What is asked for later wins; the same by a second click is made once.
    * @param {unknown} scene a scene document, or the name of an example
    * @param {string | null} example
    * @param {Way} [way]
    * @returns {Promise<boolean>}
    */
   async open(scene, example, way = {}) {
-    if (this.busy) return false;
-    this.busy = true;
+    const coming = example ?? scene;
+    if (this.busy || this.coming === coming) return false;
+    this.coming = coming;
+    const turn = ++this.turn;
     clearMessages();
     this.page.gallery?.mark(example);
     try {
       const info = await this.create(scene, example, way.overrides);
       const own = sessionStorage.getItem(OWN);
       const viewer = this.page.session?.stream.clientId ?? "";
-      if (!await this.show(info, example, way)) {
+      if (turn !== this.turn || !await this.show(info, example, way)) {
         // something else was asked for meanwhile, perhaps the very session that would end now
         api.endUnlessViewed(info.id, viewer);
+        if (this.coming === coming) this.page.gallery?.mark(this.page.example);
         return false;
       }
       if (own) api.endUnlessViewed(own, viewer);
@@ -238,10 +248,10 @@ export class Opening {
       return true;
     } catch (error) {
       this.page.gallery?.mark(this.page.example);
-      this.failed(error, () => this.open(scene, example, way));
+      if (turn === this.turn) this.failed(error, () => this.open(scene, example, way));
       return false;
     } finally {
-      this.busy = false;
+      if (this.coming === coming) this.coming = null;
     }
   }
 

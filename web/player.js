@@ -7,6 +7,7 @@
  *   times: s; poses: float32 [frames, moving bodies, 7], gzip, base64; camera: its place and what it looks at [m]; null: as the page shows a scene first
  */
 import { Bodies } from "./bodies.js";
+import { seconds } from "./format.js";
 import { Ground } from "./ground.js";
 import { Links } from "./links.js";
 import { showPlots } from "./player_plots.js";
@@ -108,9 +109,10 @@ class Player {
     this.bodies.setPoses(this.poses);
     this.links.setPoses(this.poses);
     this.slider.value = String(at);
-    this.slider.setAttribute("aria-valuetext", `${time.toFixed(3)} s`);
+    const [now, end] = [time, this.end].map((moment) => seconds(moment, this.scene.simulation?.dt));
+    this.slider.setAttribute("aria-valuetext", now);
     this.movePlots(time);
-    this.said.textContent = `${time.toFixed(3)} s of ${this.end.toFixed(3)} s`;
+    this.said.textContent = `${now} of ${end}`;
   }
 
   /** @param {number} now ms */

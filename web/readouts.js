@@ -40,7 +40,7 @@ export class Readouts {
 
   /** @param {Session | StoredRun | null} session @param {{step: number, time: number}} shown @param {number} now ms */
   update(session, shown, now) {
-    setText(this.time, format.seconds(shown.time));
+    setText(this.time, format.seconds(shown.time, session?.dt));
     setText(this.step, String(shown.step));
     this.showState(session);
     this.role.update(session);

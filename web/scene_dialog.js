@@ -276,7 +276,7 @@ export class SceneDialog {
       if (!(await session.command(op, fields))) return;
       if (op === "set_motor") motors.set(fields.joint, fields.axis, fields.target);
     }
-    showNote(`Applied at ${seconds(session.edge.time)}, until a reset. The scene that this session keeps is as it was.`);
+    showNote(`Applied at ${seconds(session.edge.time, session.dt)}, until a reset. The scene that this session keeps is as it was.`);
     this.dialog.close();
   }
 

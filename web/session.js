@@ -198,7 +198,7 @@ export class Session extends Emitter {
   async command(op, fields = {}) {
     try {
       await this.stream.command(op, fields);
-      if (this.ended && ACTING.has(op)) this.emit("idle", `The run ${this.state === "failed" ? "has failed" : "has reached its end"} at ${seconds(this.edge.time)}: nothing moves any more. Reset (R) starts it again.`);
+      if (this.ended && ACTING.has(op)) this.emit("idle", `The run ${this.state === "failed" ? "has failed" : "has reached its end"} at ${seconds(this.edge.time, this.dt)}: nothing moves any more. Reset (R) starts it again.`);
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;

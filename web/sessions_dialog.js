@@ -57,7 +57,7 @@ export class SessionsDialog {
     const since = new Date(info.created_at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     const viewers = info.viewers ? format.count(info.viewers, "viewer") : "no viewers";
     return make("li", {},
-      make("span", {}, make("b", {}, name), make("small", {}, `${info.state} at ${format.seconds(info.time)} · since ${since} · ${here ? "shown here" : viewers}`)),
+      make("span", {}, make("b", {}, name), make("small", {}, `${info.state} at ${format.seconds(info.time, info.time_step || undefined)} · since ${since} · ${here ? "shown here" : viewers}`)),
       make("button", { type: "button", disabled: here, "aria-label": `Show ${name}`, onclick: () => this.look(info.id) }, "Show"),
       make("button", { type: "button", "aria-label": `End ${name}`, onclick: () => this.end(info.id) }, "End"));
   }

@@ -21,7 +21,7 @@ const POSE = ["px [m]", "py [m]", "pz [m]", "qw", "qx", "qy", "qz"];
 export function openShare(page) {
   const { session } = page;
   if (!session) return;
-  const said = make("p", { "aria-live": "polite" }, `At ${seconds(page.frame?.time ?? 0)}, step ${page.drawn.step}.`);
+  const said = make("p", { "aria-live": "polite" }, `At ${seconds(page.frame?.time ?? 0, session.dt)}, step ${page.drawn.step}.`);
   const say = (/** @type {string} */ text) => { said.textContent = text; };
   const name = (session.scene.name || page.example || "scene").replaceAll(/[^\p{L}\p{N}]+/gu, "-");
   const copy = async (/** @type {string} */ text, /** @type {string} */ what) => {

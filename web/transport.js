@@ -219,8 +219,8 @@ export class Transport {
       this.timeline.max = String(Math.max(session.edge.step, session.history.from + 1));
       this.timeline.value = session.mode === "live" ? this.timeline.max : String(shown.step);
     }
-    this.timeline.setAttribute("aria-valuetext", `${format.seconds(shown.time)}, step ${shown.step}`);
-    setText(this.time, format.seconds(shown.time));
+    this.timeline.setAttribute("aria-valuetext", `${format.seconds(shown.time, session.dt)}, step ${shown.step}`);
+    setText(this.time, format.seconds(shown.time, session.dt));
     if (this.speed !== document.activeElement) this.speed.value = String(session.speed);
     this.drawMarkers(session.history.from, session.edge.step);
   }

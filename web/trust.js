@@ -26,7 +26,7 @@ export function trustOf(summary) {
   if (verification) {
     const { horizon, horizon_step: step, within, position_error: position, velocity_error: velocity } = verification;
     return { horizon: within ? Infinity : horizon, step: within ? null : step, errors: { position, velocity },
-      words: within ? "Bands: estimated errors" : `Bands: estimated errors. After ${seconds(horizon)} the answer depends on the step.` };
+      words: within ? "Bands: estimated errors" : `Bands: estimated errors. After ${seconds(horizon, step ? horizon / step : undefined)} the answer depends on the step.` };
   }
   return accuracy?.position_error ? { horizon: Infinity, step: null, errors: { position: accuracy.position_error }, words: "Bands: estimated errors" } : null;
 }

@@ -136,6 +136,7 @@
  * @property {number} [viewers]
  * @property {string | null} [control]  client id of the viewer that steers; null: everybody does
  * @property {string} [name]
+ * @property {number} [time_step]     s; 0: not known yet
  * @property {string} created_at      UTC
  * @property {{code?: string, message?: string, detail?: string} | null} [failure]
  *

@@ -21,6 +21,14 @@ export class VerdictBadge {
     this.summary = null;
     /** @type {string | undefined} */
     this.of = undefined;
+    // the findings lie over the view until they are put away
+    this.badge.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.badge.open) return;
+      event.stopPropagation(); // the selection stays
+      this.badge.open = false;
+      this.badge.querySelector("summary")?.focus();
+    });
+    window.addEventListener("pointerdown", ({ target }) => { if (target instanceof Node && !this.badge.contains(target)) this.badge.open = false; });
   }
 
   /** @param {Session | StoredRun | null} session @param {{step: number}} drawn @param {number} now ms */

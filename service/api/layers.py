@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cardan.service import clock, tracing
@@ -46,6 +46,8 @@ DATA_HEADERS = {
 }
 # browsers copy the headers of a 304 to the stored response, which has these already
 NOT_MODIFIED = 304
+# what logs and metrics say of a request whose client left; no answer has this status
+CLIENT_LEFT = 499
 
 
 # POSTs that store nothing
@@ -80,7 +82,8 @@ class RequestLayer:
 
         async def send_with_headers(message: Message) -> None:
             nonlocal answered
-            if message["type"] == "http.response.start":
+            # of a socket it is the refusal of its handshake
+            if message["type"].endswith("http.response.start"):
                 answered = True
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
@@ -97,6 +100,9 @@ class RequestLayer:
             if answered or scope["type"] == "websocket":
                 raise
             await refuse(service_stops(), scope, receive, send_with_headers)
+        except ClientDisconnect:
+            # the client left before its request was whole: nobody hears an answer
+            _note(request_id, scope, CLIENT_LEFT, clock.monotonic() - began)
         except Exception as error:
             if answered or scope["type"] == "websocket":
                 raise
@@ -104,10 +110,11 @@ class RequestLayer:
 
 
 def _note(request_id: str, scope: Scope, status: int, seconds: float) -> None:
-    """Count and log an answer."""
-    method = scope["method"] if scope["method"] in METHODS else "other"
+    """Count and log an answer; the handshake of a socket is a GET."""
+    asked = scope.get("method", "GET")
+    method = asked if asked in METHODS else "other"
     REQUESTS.labels(method, f"{status // 100}xx").observe(seconds)
-    told = {"method": scope["method"], "path": scope["path"], "status": status}
+    told = {"method": asked, "path": scope["path"], "status": status}
     log.info(
         "%s %s %s %d %.1f ms",
         request_id,
@@ -245,6 +252,9 @@ class BodyLayer:
         if encoding.strip().lower() != PLAIN:
             await refuse(_encoded(encoding), scope, receive, send)
             return
+        if "transfer-encoding" in headers and "content-length" in headers:
+            await refuse(_two_lengths(), scope, receive, send)
+            return
         announced = headers.get("content-length", "0")
         size = whole_number(announced) if announced.isdecimal() else 0
         if size > self._limit:
@@ -296,11 +306,18 @@ def _encoded(encoding: str) -> ProblemError:
     )
 
 
+def _two_lengths() -> ProblemError:
+    """Two machines on the way may end such a body at two places (RFC 9112, 6.1)."""
+    return ProblemError(
+        400,
+        "malformed_request",
+        "The body is announced twice, by Content-Length and by Transfer-Encoding.",
+        headers={"Connection": "close"},
+    )
+
+
 async def refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:
-    """Respond with a problem; refuse the handshake of a socket (HTTP 403 on the wire)."""
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008, "reason": problem.detail[:120]})
-        return
+    """Respond with a problem, to the handshake of a socket as to any other request."""
     state: MutableMapping[str, Any] = scope.get("state", {})
     response = problem_response(problem, str(state.get("request_id", "")))
     await response(scope, receive, send)

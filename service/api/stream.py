@@ -48,6 +48,7 @@ from cardan.service.sessions.replay_messages import FrameAt
 from cardan.service.shares import Share
 from cardan.service.streams import codec
 from cardan.service.streams.codec import CHANNELS, SharedFrame
+from cardan.service.streams.pace import MessagePace
 from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
 
 router = APIRouter()
@@ -84,7 +85,7 @@ async def stream(socket: WebSocket, session_id: str) -> None:
         # it may have ended while its viewer was awaited, and then nothing would ever come of it
         _session(socket, session_id)
         viewer = Viewer(client_id_of(hello), clock.monotonic)
-        await _Connection(socket, session, viewer).run(hello)
+        await Connection(socket, session, viewer).run(hello)
     except ClosedError as closed:
         await _close(socket, closed)
     except WebSocketDisconnect:
@@ -104,10 +105,11 @@ def origin_allowed(origin: str | None, host: str | None) -> bool:
     return host is not None and parts.netloc.lower() == host.lower()
 
 
-class _Connection:
+class Connection:
     """One viewer's socket: a task that receives, a task that sends."""
 
     def __init__(self, socket: WebSocket, session: LiveSession, viewer: Viewer) -> None:
+        """Serve a viewer of a session over a socket that was accepted."""
         self._socket = socket
         self._sessions: Sessions = socket.app.state.sessions
         self._session = session
@@ -122,7 +124,7 @@ class _Connection:
         session.join(viewer)
         tasks = {
             asyncio.create_task(self._receive()),
-            asyncio.create_task(self._send()),
+            asyncio.create_task(self.send()),
             asyncio.create_task(self._overflow()),
         }
         share = watched_by(self._socket.scope)
@@ -190,18 +192,23 @@ class _Connection:
         gap = forgotten or len(events) > most or not self._session.history.holds(epoch, sequence)
         return events[-most:], gap
 
-    async def _send(self) -> None:
+    async def send(self) -> None:
+        """Send what waits for the viewer. Raises ClosedError or WebSocketDisconnect."""
         viewer, socket = self._viewer, self._socket
         while True:
-            while (text := viewer.next_text()) is not None:
-                await socket.send_text(text)
-            if viewer.closing is not None:
-                raise ClosedError(*viewer.closing)
-            data = viewer.next_frame()
-            if data is None:
-                await viewer.wait()
-            else:
-                await socket.send_bytes(data)
+            try:
+                while (text := viewer.next_text()) is not None:
+                    await socket.send_text(text)
+                if viewer.closing is not None:
+                    raise ClosedError(*viewer.closing)
+                data = viewer.next_frame()
+                if data is None:
+                    await viewer.wait()
+                else:
+                    await socket.send_bytes(data)
+            except RuntimeError as error:
+                # the server has just closed it, over a frame that breaks the protocol
+                raise WebSocketDisconnect(1006) from error
 
     async def _overflow(self) -> None:
         """Close a viewer whose socket accepts no more data, since its sender is blocked."""
@@ -214,10 +221,11 @@ class _Connection:
         raise ClosedError(SESSION_OVER, "the link has expired or was revoked")
 
     async def _receive(self) -> None:
+        pace = MessagePace(clock.monotonic)
         while True:
             self._take(await receive_json(self._socket))
             # thousands may have come together: everybody else gets a turn between two of them
-            await asyncio.sleep(0)
+            await asyncio.sleep(pace.take())
 
     def _take(self, message: dict[str, Any]) -> None:
         op, request_id = message.get("op"), id_of(message)

@@ -16,9 +16,8 @@ from cardan.service.streams.codec import CHANNELS
 
 Model = TypeVar("Model", bound=BaseModel)
 
-MAX_TEXT_BYTES = 64 * 1024
 HELLO_SECONDS = 10.0
-NO_HELLO, UNSUPPORTED_DATA, POLICY_VIOLATION, TOO_BIG = 4408, 1003, 1008, 1009
+NO_HELLO, UNSUPPORTED_DATA, POLICY_VIOLATION = 4408, 1003, 1008
 
 
 class ClosedError(Exception):
@@ -97,10 +96,6 @@ async def receive_json(socket: WebSocket) -> dict[str, Any]:
     text = message.get("text")
     if text is None:
         raise ClosedError(UNSUPPORTED_DATA, "messages to the server are JSON text")
-    if len(text) > MAX_TEXT_BYTES:
-        raise ClosedError(
-            TOO_BIG, f"a message of {len(text)} characters; {MAX_TEXT_BYTES} are allowed"
-        )
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError as error:

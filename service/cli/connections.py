@@ -1,18 +1,45 @@
-"""Connections that send no request, or take no answer, are closed: each costs files and memory."""
+"""Connections that send no request, or take no answer, are closed: each costs files and memory.
+
+What is no HTTP, or comes too late, reaches no route: its refusal is made here, as a problem.
+"""
 
 import asyncio
+import secrets
 import socket
+import sys
+from asyncio.transports import BaseTransport
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-REFUSAL = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+READ_BYTES = 16 * 1024
+# states of h11 in which an answer may begin
+UNANSWERED = ("IDLE", "SEND_RESPONSE")
+
+
+class HttpProtocol(H11Protocol):
+    """Refuses what is no HTTP with a problem that says what is wrong with it."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what has just been found wrong, unless an answer has begun."""
+        error = sys.exception()
+        status = int(getattr(error, "error_status_hint", 400))
+        if str(self.conn.our_state) in UNANSWERED:
+            detail = f"This is no HTTP request: {error or msg}."
+            self.transport.write(refusal(status, "malformed_request", detail))
+        # the base class has no cycle before the first request, though its type says so
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None:
+            cycle.disconnected = True
+        self.transport.close()
 
 
 def timed_protocol(request_s: float, unread_s: float) -> type[H11Protocol]:
     """The protocol of connections whose requests begin within `request_s`, and whose clients take
     something of what they are sent within `unread_s`."""
 
-    class TimedProtocol(H11Protocol):
+    class TimedProtocol(HttpProtocol):
         """Closes a connection when the head of its request takes too long."""
 
         _deadline: asyncio.TimerHandle | None = None
@@ -51,10 +78,39 @@ def timed_protocol(request_s: float, unread_s: float) -> type[H11Protocol]:
         def _refuse(self) -> None:
             self._deadline = None
             if self._without_request and not self.transport.is_closing():
-                self.transport.write(REFUSAL)
+                detail = f"The head of a request took more than {request_s:g} s."
+                self.transport.write(refusal(408, "request_timeout", detail))
                 self.transport.close()
 
     return TimedProtocol
+
+
+def refusal(status: int, code: str, detail: str) -> bytes:
+    """Return the bytes of the last answer of a connection, a problem."""
+    # not at the start of the command: the frameworks behind it take a second to import
+    from cardan.service.api.problems import ProblemError, problem_response, title_of
+
+    problem = ProblemError(status, code, detail, headers={"Connection": "close"})
+    response = problem_response(problem, secrets.token_hex(8))
+    head = [f"HTTP/1.1 {status} {title_of(status)}".encode()]
+    head += [name + b": " + value for name, value in response.raw_headers]
+    return b"\r\n".join([*head, b"", bytes(response.body)])
+
+
+class SocketProtocol(WebSocketsSansIOProtocol):
+    """A WebSocket whose handshake may be refused with a problem, as an answer and not a fault."""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Read little at once: all that was read is parsed before anybody else has a turn."""
+        super().connection_made(transport)
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined]
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send what the app says."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            # else the log has an error for each
+            self.handshake_complete = True
 
 
 def _close_unread(transport: asyncio.Transport, seconds: float) -> None:

@@ -14,7 +14,7 @@ import uvicorn
 
 from cardan.service import logs, tracing
 from cardan.service.cli import console
-from cardan.service.cli.connections import timed_protocol
+from cardan.service.cli.connections import SocketProtocol, timed_protocol
 from cardan.service.cli.kernel_loading import loaded_meanwhile
 from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
@@ -22,6 +22,8 @@ from cardan.service.processes.uncollected import uncollected
 from cardan.service.settings import Settings, SettingsError, forget_secrets, misspelt
 
 GRACEFUL_SECONDS = 5
+# of a client to the stream of a session
+MAX_MESSAGE_BYTES = 64 * 1024
 
 
 def serve(
@@ -69,7 +71,10 @@ def _run(settings: Settings, kernels: Kernels) -> "AnnouncingServer":
         host=settings.host,
         port=settings.port,
         ws_per_message_deflate=False,
+        # each connection may make the service keep as much of an unfinished message
+        ws_max_size=MAX_MESSAGE_BYTES,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        ws=SocketProtocol,
         http=timed_protocol(settings.request_s, settings.unread_s),
         log_config=None,
         access_log=False,

@@ -82,6 +82,14 @@ def test_lengths_are_read_in_their_unit(node: str) -> None:
     ]  # fmt: skip
 
 
+def test_times_have_the_digits_that_tell_steps_apart(node: str) -> None:
+    given = [[0.5, None], [0.5, 0.002], [0.5, 1 / 240], [0.5, 5e-4], [0.00012, 1e-5], [1, 1e-12]]
+    body = "return input.map(([time, step]) => seconds(time, step ?? undefined));"
+    assert run_module(node, "format.js", "seconds", body, given) == [
+        "0.500 s", "0.500 s", "0.500 s", "0.5000 s", "0.00012 s", "1.000000000 s",
+    ]  # fmt: skip
+
+
 def test_one_thing_is_not_many(node: str) -> None:
     body = "return input.map((n) => [count(n, 'run'), count(n, 'batch', 'batches')]).flat();"
     words = run_module(node, "format.js", "count", body, [0, 1, 2])

@@ -1,12 +1,14 @@
 """What is asked for twice, too soon or at a bad moment, and what another answer overtakes."""
 
 import re
+import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.web.shown import FLOATING, SMALL, Shown
+from tests.web.shown import FLOATING, PATIENCE, SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -37,6 +39,14 @@ def create(server: str, **more: Any) -> str:
 def alive(server: str) -> set[str]:
     items = httpx.get(f"{server}/v1/sessions?page_size=1000", timeout=60).json()["items"]
     return {str(one["id"]) for one in items}
+
+
+def patient(tab: Any, condition: Callable[[], bool]) -> None:
+    """Until the condition holds."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not condition():
+        assert time.monotonic() < deadline
+        tab.wait_for_timeout(50)
 
 
 def test_going_back_while_another_scene_opens_ends_nothing_that_is_shown(
@@ -70,6 +80,50 @@ def test_going_back_while_another_scene_opens_ends_nothing_that_is_shown(
     ended.value.response()
     assert alive(server) == {own, other}
     assert page.evaluate("cardan.sessionId()") == own
+
+
+def test_what_is_asked_for_last_is_shown_and_the_history_keeps_it(tab: Any, server: str) -> None:
+    """A second click, and a second step back, while the first one still opens."""
+    shown = Shown(tab, server)
+    tab.goto(f"{server}/#scene=incline")
+    shown.wait("cardan.shown().time > 0")
+    gallery, name = tab.locator("#gallery"), tab.locator("#scene-name")
+
+    def click(*examples: str) -> None:
+        for example in examples:
+            gallery.get_by_role("button", name=example).click()
+
+    # sessions are not made before something else is asked for
+    held: list[Any] = []
+    tab.route(
+        "**/v1/sessions",
+        lambda route: held.append(route) if route.request.method == "POST" else route.continue_(),
+    )
+
+    def let_go(count: int) -> None:
+        patient(tab, lambda: len(held) == count)
+        # the first one comes last
+        while held:
+            held.pop().continue_()
+
+    for examples in (["slider-crank"], ["newtons-cradle"], ["dominoes", "heavy-top"]):
+        click(*examples)
+        let_go(len(examples))
+        playwright_api.expect(name).to_have_text(examples[-1])
+        shown.wait("cardan.shown().time > 0")
+    tab.go_back()
+    tab.go_back()
+    let_go(2)
+    playwright_api.expect(name).to_have_text("slider-crank")
+    shown.wait("cardan.shown().time > 0")
+    # no entry was written over by what came late
+    tab.go_forward()
+    let_go(1)
+    playwright_api.expect(name).to_have_text("newtons-cradle")
+    shown.wait("cardan.shown().time > 0")
+    # what came late has ended
+    patient(tab, lambda: alive(server) == {tab.evaluate("cardan.sessionId()")})
+    shown.close()
 
 
 def test_a_part_that_did_not_come_is_asked_for_again(tab: Any, server: str) -> None:

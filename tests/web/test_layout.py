@@ -14,6 +14,12 @@ pytestmark = pytest.mark.e2e
 
 # by how much the content is wider than what holds it [px]
 HIDDEN = "(one) => one.scrollWidth - one.clientWidth"
+# whether there is a name behind a box
+BEHIND = """({ x, y, width, height }) => {
+  const names = [...document.querySelectorAll('.labels span')];
+  return names.map((one) => one.getBoundingClientRect()).some(({ left, right, top, bottom }) =>
+    right > x && left < x + width && bottom > y && top < y + height);
+}"""
 
 
 def test_a_body_of_many_shapes_keeps_its_name(page: Any, shown: Shown) -> None:
@@ -94,3 +100,53 @@ def test_small_values_of_sliders_stay_in_their_pane(page: Any, shown: Shown) -> 
     box = value.bounding_box()
     assert box["x"] + box["width"] <= row["x"] + row["width"] + 0.5
     assert value.evaluate(HIDDEN) <= 0
+
+
+def test_times_of_small_steps_are_read(page: Any, shown: Shown) -> None:
+    scene = {**FLOATING, "simulation": {"dt": 1e-5, "duration": 100}}
+    made = httpx.post(f"{shown.server}/v1/sessions", json={"scene": scene}, timeout=60)
+    made.raise_for_status()
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("cardan.pose('near')")
+    shown.post("step", n=12)
+    for place in ("#read-time", "#shown-time"):
+        playwright_api.expect(page.locator(place)).to_have_text("0.00012 s")
+    page.locator("#open-sessions").click()
+    row = page.locator("#sessions-list li", has_text="shown here")
+    playwright_api.expect(row).to_contain_text("at 0.00012 s")
+
+
+def test_plots_are_there_on_small_and_on_enlarged_screens(page: Any, shown: Shown) -> None:
+    """Where the page is scrolled there is room for them, however low the window is."""
+    shown.open("double-pendulum", paused=True)
+    # a small phone, and a window of 1400 x 860 at 200 %
+    for width, height in ((320, 568), (700, 430)):
+        page.set_viewport_size({"width": width, "height": height})
+        playwright_api.expect(page.locator("#charts .chart").first).to_be_visible()
+
+
+def test_messages_lie_over_names(page: Any, shown: Shown) -> None:
+    bodies = [
+        {"name": f"a body at {x} {z}", "mass": 1, "position": [x, 0, z],
+         "shapes": [{"type": "sphere", "radius": 0.05}]}
+        for x in range(6) for z in range(6)
+    ]  # fmt: skip
+    scene = {**FLOATING, "bodies": bodies}
+    made = httpx.post(f"{shown.server}/v1/sessions", json={"scene": scene}, timeout=60)
+    made.raise_for_status()
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("cardan.pose('a body at 0 0')")
+    # names all over the view
+    for _ in range(4):
+        page.keyboard.press("+")
+    page.evaluate(
+        "import('./messages.js').then(({ showNote }) => showNote('Over names.', { stays: true }))"
+    )
+    message = page.locator(".message")
+    box = message.bounding_box()
+    without = page.screenshot(clip=box)
+    page.keyboard.press("d")
+    shown.wait("document.querySelectorAll('.labels span:not([hidden])').length > 20")
+    assert page.evaluate(BEHIND, box)
+    assert page.screenshot(clip=box) == without

@@ -1,0 +1,53 @@
+"""The page by keys alone: what has the focus gets the keys that it needs, before the run does."""
+
+from typing import Any
+
+import pytest
+
+from tests.web.shown import Shown
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_space_opens_what_has_the_focus_and_leaves_the_run(page: Any, shown: Shown) -> None:
+    shown.open("wheeled-cart", paused=True)
+    shown.wait("cardan.pose('chassis')")
+    pane = page.locator("#pose-pane")
+    for state in (True, False):
+        pane.locator("summary").press("Space")
+        playwright_api.expect(pane).to_have_js_property("open", state)
+    # the axes are buttons too
+    page.evaluate("window.before = String(cardan.camera())")
+    page.get_by_role("button", name="View from plus z").press("Space")
+    shown.wait("String(cardan.camera()) !== window.before")
+    assert shown.rest()["state"] == "paused"
+
+
+def test_findings_of_the_verdict_are_put_away(page: Any, shown: Shown) -> None:
+    shown.open("double-pendulum", paused=True)
+    page.locator("#outline button").first.click()
+    badge = page.locator("#verdict")
+    playwright_api.expect(badge).to_be_visible()
+    for put_away in ("Escape", "click elsewhere"):
+        badge.locator("summary").press("Enter")
+        playwright_api.expect(badge).to_have_js_property("open", True)
+        if put_away == "Escape":
+            page.keyboard.press("Escape")
+            playwright_api.expect(badge.locator("summary")).to_be_focused()
+        else:
+            page.locator("#scene-name").click()
+        playwright_api.expect(badge).to_have_js_property("open", False)
+    # Escape was for them alone
+    playwright_api.expect(page.locator("#outline [aria-pressed=true]")).to_have_count(1)
+
+
+def test_arrows_scroll_the_plots_that_have_the_focus(page: Any, shown: Shown) -> None:
+    shown.open("double-pendulum", paused=True)
+    shown.wait("cardan.pose('lower')")
+    plots = page.locator("#charts")
+    assert plots.evaluate("(one) => one.scrollWidth > one.clientWidth")
+    plots.press("ArrowRight")
+    shown.wait("document.getElementById('charts').scrollLeft > 0")
+    assert shown.rest()["step"] == 0
