@@ -169,12 +169,12 @@ def test_undamped_compliant_contact_keeps_its_energy_and_frequency() -> None:
 
 
 ROUND = [
-    ({"type": "cylinder", "radius": 0.08, "length": 0.15}, 0),
-    ({"type": "cylinder", "radius": 0.1, "length": 0.03}, 8),
+    ({"type": "cylinder", "radius": 0.08, "length": 0.15}, 5),
+    ({"type": "cylinder", "radius": 0.1, "length": 0.03}, 10),
     ({"type": "cone", "radius": 0.1, "length": 0.2}, 4),
     ({"type": "ring", "major_radius": 0.1, "minor_radius": 0.03}, 8),
     ({"type": "tube", "inner_radius": 0.08, "outer_radius": 0.12, "length": 0.1}, 8),
-    ({"type": "bowl", "inner_radius": 0.1, "outer_radius": 0.13}, 2),
+    ({"type": "bowl", "inner_radius": 0.1, "outer_radius": 0.13}, 11),
 ]
 
 
@@ -186,13 +186,13 @@ def test_round_rims_on_a_compliant_plane_get_no_energy(shape: dict[str, Any], se
     body: dict[str, Any] = {"name": "body", "mass": 1.0, "position": [0, 0, 0.3]}
     body |= {"orientation": (q / np.linalg.norm(q)).tolist(), "angular_velocity": spin.tolist()}
     body |= {"linear_velocity": [1, 0, -1], "shapes": [shape | {"material": "ball"}]}
-    material = {"compliance": 1e-4, "damping": 2.0, "friction": 0.3}
+    material = {"compliance": 2e-4, "damping": 2.0, "friction": 0.3}
     sim = on_plane(material, body)
     start = sim.energy()["total"]
-    for _ in range(60):
+    for _ in range(100):
         sim.advance(10)
         assert sim.energy()["total"] <= start * (1.0 + 1e-9)
-    assert sim.summary()["contacts"]["max_count"] > 1
+    assert sim.summary()["contacts"]["max_penetration"] > 0.02
     assert abs(sim.energy()["correction"]) < 1e-2 * start
     assert balance(sim) < 1e-12
 
