@@ -18,7 +18,14 @@ from cardan.engine.collision.manifold.extent import (
     set_share,
     set_share_of_flat,
 )
-from cardan.engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, Feature, write_feature
+from cardan.engine.collision.manifold.feature import (
+    NEARLY_FACE,
+    SAME_DEPTH,
+    SAME_FACING,
+    Feature,
+    is_cap,
+    write_feature,
+)
 from cardan.engine.collision.narrow.closest_feature import Hit
 from cardan.engine.collision.narrow.solid import (
     kind_of,
@@ -29,7 +36,20 @@ from cardan.engine.collision.narrow.solid import (
 )
 from cardan.engine.collision.narrow.support import support
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, sub
+from cardan.engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    negate,
+    norm,
+    perpendicular,
+    scale,
+    store3,
+    sub,
+)
 from cardan.engine.world.collision import NEAREST_FEATURE, Faces, Pair, Patch
 from cardan.engine.world.model import BOX, PLANE
 
@@ -84,13 +104,44 @@ def feature_number(face_0: int, face_1: int, label_in: int, label_out: int) -> i
 
 
 @kernel
+def tilt_rim(patch: Patch, frame: Frame, m: Vec3) -> bool:
+    """Replace the corners of a round cap by three points of its rim: level with its centre, and the
+    highest. False, and nothing is done, if the cap is level.
+
+    With the lowest point, which is the nearest one, they are a quarter of the rim apart. Depths and
+    moments of the four do not jump as the cap tilts, rolls or turns, so that contacts with
+    compliance gain no energy; corners that are fixed in the cap come and go with their load.
+
+    m       outward normal of the cap
+    Writes  patch.polygon[0], corners 1, 3 and 5
+    """
+    n = frame[0]
+    across = cross(n, m)
+    slope = norm(across)
+    if slope <= SAME_FACING:
+        return False
+    level = scale(1.0 / slope, across)
+    downhill = cross(m, level)
+    x, y = load3(patch.polygon[0], 0), load3(patch.polygon[0], 4)
+    centre, radius = scale(0.5, add(x, y)), 0.5 * norm(sub(x, y))
+    store3(patch.polygon[0], 1, add_scaled(centre, radius, level))
+    store3(patch.polygon[0], 3, add_scaled(centre, -radius, downhill))
+    store3(patch.polygon[0], 5, add_scaled(centre, -radius, level))
+    return True
+
+
+@kernel
 def plane_candidates(pair: Pair, patch: Patch, frame: Frame, f: Feature, limit: float) -> int:
     """Corners of the solid's feature that are within `limit` of the plane."""
     height_1 = dot(frame[0], position_of(pair, 1))
-    count = 0
+    count, tilted = 0, False
     set_share(patch, f[0], extent_of_feature(pair, patch, 0, f, frame))
+    if is_cap(pair, 0, f[0]):
+        tilted = tilt_rim(patch, frame, f[2])
     if f[0] >= 2:
         for k in range(f[0]):
+            if tilted and k not in (1, 3, 5):
+                continue
             x, y, z = corner(patch, 0, f[0], k, frame)
             z += radius_of(pair, 0)
             if height_1 - z <= limit:

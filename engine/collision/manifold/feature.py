@@ -8,6 +8,7 @@ from cardan.engine.collision.narrow.solid import kind_of, position_of, size_of, 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled
 from cardan.engine.world.collision import (
+    CAP_CORNERS,
     CAP_FACES,
     FACE_COUNT,
     FACE_START,
@@ -80,6 +81,12 @@ def round_cap(pair: Pair, s: int, cap: tuple[float, float, float], patch: Patch)
         y = -y if i > 4 else y
         put_corner(pair, s, patch, i, (x, sign * y, z))
     return (8, 0 if sign > 0.0 else 1, to_world(pair, s, (0.0, 0.0, sign)))
+
+
+@kernel
+def is_cap(pair: Pair, s: int, count: int) -> bool:
+    """Whether a feature of `count` corners of side s is a round cap."""
+    return count == CAP_CORNERS and kind_of(pair, s) in (CYLINDER, TUBE, CONE, RING, BOWL)
 
 
 @kernel
