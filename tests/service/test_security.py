@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import socket
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -221,12 +222,17 @@ def address(server):
     return url.host, url.port
 
 
+def all_of(connection: socket.socket) -> bytes:
+    """What a connection is sent until it is closed."""
+    return b"".join(iter(partial(connection.recv, 10_000), b""))
+
+
 def test_half_open_connections_are_closed(guarded):
     silent = [socket.create_connection(address(guarded), timeout=20) for _ in range(50)]
     slow = socket.create_connection(address(guarded), timeout=20)
     slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ")
     for one in [*silent, slow]:
-        said = b"".join(iter(lambda one=one: one.recv(10_000), b""))
+        said = all_of(one)
         assert said.startswith(b"HTTP/1.1 408")
         assert b'"code":"request_timeout"' in said
         one.close()
@@ -235,8 +241,7 @@ def test_half_open_connections_are_closed(guarded):
     kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     assert kept.recv(10_000).startswith(b"HTTP/1.1 200")
     kept.sendall(b"GET /healthz HT")
-    rest = b"".join(iter(lambda: kept.recv(10_000), b""))
-    assert b"HTTP/1.1 408" in rest
+    assert b"HTTP/1.1 408" in all_of(kept)
     kept.close()
 
 

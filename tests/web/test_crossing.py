@@ -112,6 +112,7 @@ def test_what_is_asked_for_last_is_shown_and_the_history_keeps_it(tab: Any, serv
         playwright_api.expect(name).to_have_text(examples[-1])
         shown.wait("cardan.shown().time > 0")
     tab.go_back()
+    patient(tab, lambda: len(held) == 1)
     tab.go_back()
     let_go(2)
     playwright_api.expect(name).to_have_text("slider-crank")
