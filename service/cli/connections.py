@@ -14,6 +14,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 READ_BYTES = 16 * 1024
+# what h11 finds wrong with a request: its form, the length of its head, its transfer encoding
+MALFORMED = (400, 431, 501)
 # states of h11 in which an answer may begin
 UNANSWERED = ("IDLE", "SEND_RESPONSE")
 
@@ -24,7 +26,8 @@ class HttpProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what has just been found wrong, unless an answer has begun."""
         error = sys.exception()
-        status = int(getattr(error, "error_status_hint", 400))
+        hint = getattr(error, "error_status_hint", 400)
+        status = hint if hint in MALFORMED else 400
         if str(self.conn.our_state) in UNANSWERED:
             detail = f"This is no HTTP request: {error or msg}."
             self.transport.write(refusal(status, "malformed_request", detail))

@@ -14,6 +14,7 @@ from cardan.engine.verdict.sentences import SENTENCES
 from cardan.service import page
 from cardan.service.api import problems
 from cardan.service.api.statuses import STATUSES
+from cardan.service.cli.connections import MALFORMED
 from docs.manual.pictures import picture
 from tests.architecture.sources import ROOT, python_files, tree_of
 
@@ -156,6 +157,8 @@ def raised() -> dict[str, set[int]]:
         found.setdefault(code.value, set()).add(status)
     for status, name in problems.CODES.items():
         found.setdefault(name, set()).add(status)
+    # these are found before any route is asked
+    found["malformed_request"].update(MALFORMED)
     return found
 
 
