@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# between the unit normals of faces in one plane [rad]
-SAME_PLANE = 1e-5
+# Triangles that meet at less than this angle [rad] are one plane.
+FLAT = 1e-4
 
 
 class Hull(NamedTuple):
@@ -61,7 +61,7 @@ def planar_faces(
     while len(left):
         n = left[0, :3]
         kept.append(left[0])
-        same = np.linalg.norm(left[:, :3] - n, axis=1) <= SAME_PLANE
+        same = np.linalg.norm(left[:, :3] - n, axis=1) <= FLAT
         on = np.unique(triangles[same])
         left, triangles = left[~same], triangles[~same]
         middle = vertices[on].mean(axis=0)
