@@ -24,6 +24,7 @@ from cardan.engine.collision.manifold.feature import (
     SAME_DEPTH,
     Feature,
     is_cap,
+    is_tilted,
     turn_cap,
     write_feature,
 )
@@ -103,14 +104,17 @@ def plane_candidates(pair: Pair, patch: Patch, frame: Frame, f: Feature, limit: 
     """Corners of the solid's feature that are within `limit` of the plane."""
     height_1 = dot(frame[0], position_of(pair, 1))
     count = 0
-    step = 2 if is_cap(pair, 0, f[0]) else 1
+    step, tilted = 2 if is_cap(pair, 0, f[0]) else 1, is_tilted(pair, 0, f, frame[0])
     set_share(patch, f[0], extent_of_feature(pair, patch, 0, f, frame))
     if f[0] >= 2:
         for k in range(0, f[0], step):
             x, y, z = corner(patch, 0, f[0], k, frame)
             z += radius_of(pair, 0)
             if height_1 - z <= limit:
-                put_candidate(patch, count, x, y, (z, height_1), feature_number(f[1], 0, k, 0))
+                feature = feature_number(f[1], 0, k, 0)
+                if tilted and k == 0:
+                    feature = NEAREST_FEATURE
+                put_candidate(patch, count, x, y, (z, height_1), feature)
                 count += 1
     return count
 
@@ -172,6 +176,13 @@ def write_outlines(patch: Patch, subject: int, f0: Feature, f1: Feature, frame: 
 
 
 @kernel
+def is_first(label_in: int, label_out: int, tilted: tuple[bool, bool]) -> bool:
+    """Whether a corner is the first of a tilted cap: the nearest point, and labelled as that."""
+    s = label_out // SIDE
+    return label_out % SIDE == 0 and label_in // SIDE == s and tilted[s]
+
+
+@kernel
 def face_candidates(
     pair: Pair, patch: Patch, frame: Frame, f0: Feature, f1: Feature, limits: tuple[float, float]
 ) -> int:
@@ -205,6 +216,7 @@ def face_candidates(
     cap = whole_cap(pair, patch, row, count)
     set_share_of_flat(pair, patch, cap, row, count)
     radii = (radius_of(pair, 0), radius_of(pair, 1))
+    tilted = (is_tilted(pair, 0, f0, frame[0]), is_tilted(pair, 1, f1, frame[0]))
     kept = 0
     for k in range(count):
         x, y, z = patch.flat[row, k, 0], patch.flat[row, k, 1], patch.flat[row, k, 2]
@@ -223,9 +235,9 @@ def face_candidates(
         low -= 0.5 * excess
         high += 0.5 * excess
         if high - low <= limits[1]:
-            if count == 2:
-                label_in = k
-            feature = feature_number(f0[1], f1[1], label_in, label_out)
+            feature = feature_number(f0[1], f1[1], k if count == 2 else label_in, label_out)
+            if count > 2 and is_first(label_in, label_out, tilted):
+                feature = NEAREST_FEATURE
             put_candidate(patch, kept, x, y, (low, high), feature)
             kept += 1
     return kept

@@ -105,8 +105,15 @@ def is_cap(pair: Pair, s: int, count: int) -> bool:
 
 
 @kernel
+def is_tilted(pair: Pair, s: int, f: Feature, n: Vec3) -> bool:
+    """Whether a feature of side s is a round cap that is not level with the contact."""
+    return is_cap(pair, s, f[0]) and norm(cross(f[2], n)) > SAME_FACING
+
+
+@kernel
 def turn_cap(pair: Pair, s: int, n: Vec3, f: Feature, patch: Patch) -> None:
-    """Turn the octagon of a round cap until its first corner is the farthest along n.
+    """Turn the octagon of a tilted cap until its first corner is the farthest along n: the nearest
+    point, which runs round the rim.
 
     Corners fixed in the cap would come and go as it tilts, rolls and turns. The depths of those
     that follow the tilt do not jump, so that contacts with compliance get no energy. A level cap
@@ -115,12 +122,11 @@ def turn_cap(pair: Pair, s: int, n: Vec3, f: Feature, patch: Patch) -> None:
     n       unit vector from side s to the other side
     Writes  patch.polygon[s]
     """
+    if not is_tilted(pair, s, f, n):
+        return
     m = f[2]
     across = cross(m, n)
-    slope = norm(across)
-    if not is_cap(pair, s, f[0]) or slope <= SAME_FACING:
-        return
-    level = scale(1.0 / slope, across)
+    level = scale(1.0 / norm(across), across)
     first = cross(level, m)
     a, b = load3(patch.polygon[s], 0), load3(patch.polygon[s], CAP_CORNERS // 2)
     centre, r = scale(0.5, add(a, b)), 0.5 * norm(sub(a, b))
