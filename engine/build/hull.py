@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# Triangles that meet at less than this angle [rad] are one plane.
+FLAT = 1e-4
+
 
 class Hull(NamedTuple):
     """A convex polyhedron in the shape's frame."""
@@ -38,33 +41,34 @@ def convex_hull(points: NDArray[np.float64]) -> Hull:
     normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
     inward = np.einsum("ti,ti->t", normal, p[:, 0] - center) < 0.0
     triangles[inward] = triangles[inward][:, ::-1]
-    normals, offsets, loops = planar_faces(vertices, hull.equations)
+    normals, offsets, loops = planar_faces(vertices, triangles, hull.equations)
     return Hull(vertices, triangles, normals, offsets, loops)
 
 
 def planar_faces(
-    vertices: NDArray[np.float64], equations: NDArray[np.float64]
+    vertices: NDArray[np.float64],
+    triangles: NDArray[np.int64],
+    equations: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.int64]]]:
-    """One face for every distinct plane (normal, -offset) of the hull.
+    """One face for every distinct plane (normal, -offset) of the triangles.
 
-    Planes are the same when their normals agree to 1e-5.
+    A face has all vertices of its triangles: some lie beside its plane where points were rounded,
+    as in files of single precision.
     """
-    size = float(np.ptp(vertices, axis=0).max())
     kept: list[NDArray[np.float64]] = []
+    loops = []
     left = np.asarray(equations, dtype=float)
     while len(left):
-        kept.append(left[0])
         n = left[0, :3]
-        same = (np.abs(left[:, :3] - n) <= 1e-7 + 1e-5 * np.abs(n)).all(axis=1)
-        left = left[~same]
-    normals = np.array([k[:3] for k in kept])
-    offsets = np.array([-k[3] for k in kept])
-    loops = []
-    for n, offset in zip(normals, offsets, strict=True):
-        on = np.flatnonzero(np.abs(vertices @ n - offset) <= 1e-7 * size)
+        kept.append(left[0])
+        same = np.linalg.norm(left[:, :3] - n, axis=1) <= FLAT
+        on = np.unique(triangles[same])
+        left, triangles = left[~same], triangles[~same]
         middle = vertices[on].mean(axis=0)
         u = np.linalg.svd(n[None, :])[2][1]
         arms = vertices[on] - middle
         angles = np.arctan2(arms @ np.cross(n, u), arms @ u)
         loops.append(on[np.argsort(angles, kind="stable")].astype(np.int64))
+    normals = np.array([k[:3] for k in kept])
+    offsets = np.array([-k[3] for k in kept])
     return normals, offsets, loops

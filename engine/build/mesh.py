@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.components import components
 from cardan.engine.build.facets import find_curvatures
+from cardan.engine.build.hull import FLAT
 from cardan.engine.build.mesh_tree import build_tree
 from cardan.engine.world.model import (
     EDGE_BORDER,
@@ -20,9 +21,6 @@ from cardan.engine.world.model import (
     Meshes,
 )
 from cardan.schemas.checks.surface import Surface, closure_of
-
-# Two triangles that meet at less than this angle [rad] are one plane.
-FLAT = 1e-4
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

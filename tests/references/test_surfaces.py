@@ -24,12 +24,21 @@ def ball(**more: Any) -> dict[str, Any]:
     return {"name": "ball", "position": [0, 0, R], "mass": 1.0, "shapes": [sphere], **more}
 
 
-def on_plane(material: dict[str, Any], *bodies: dict[str, Any], **more: Any) -> Simulation:
-    """Bodies of material `ball` on a frictionless-by-itself rigid plane that leaves it its laws."""
+def on_plane(
+    material: dict[str, Any],
+    *bodies: dict[str, Any],
+    floor: dict[str, Any] | None = None,
+    **more: Any,
+) -> Simulation:
+    """Bodies of material `ball` on a frictionless-by-itself rigid plane that leaves it its laws.
+
+    floor: a shape in place of the plane
+    """
     pair = {"materials": ["ball", "plane"], "friction": material.get("friction", 0.5)}
+    shapes = [(floor or {"type": "plane", "normal": [0, 0, 1]}) | {"material": "plane"}]
     return simulate(
         document(
-            [ground(material="plane"), *bodies],
+            [{"name": "ground", "type": "static", "shapes": shapes}, *bodies],
             materials={"ball": material, "plane": {}},
             material_pairs=[pair],
             simulation={"dt": H},
@@ -168,18 +177,34 @@ def test_undamped_compliant_contact_keeps_its_energy_and_frequency() -> None:
     assert sim.energy()["dissipated_damping"] < 1e-12
 
 
-ROUND = [
+SOLID = [
     ({"type": "cylinder", "radius": 0.08, "length": 0.15}, 5),
     ({"type": "cylinder", "radius": 0.1, "length": 0.03}, 10),
     ({"type": "cone", "radius": 0.1, "length": 0.2}, 4),
+]
+HOLLOW = [
     ({"type": "ring", "major_radius": 0.1, "minor_radius": 0.03}, 8),
     ({"type": "tube", "inner_radius": 0.08, "outer_radius": 0.12, "length": 0.1}, 8),
     ({"type": "bowl", "inner_radius": 0.1, "outer_radius": 0.13}, 11),
 ]
+PLANE = {"type": "plane", "normal": [0, 0, 1]}
+SLAB = {"type": "box", "size": [9, 9, 2], "position": [0, 0, -1]}
+BLOCK = {
+    "type": "convex",
+    "points": [[x, y, z] for x in (-4, 5) for y in (-5, 4) for z in (-2, 0)],
+}
 
 
-@pytest.mark.parametrize(("shape", "seed"), ROUND)
-def test_round_rims_on_a_compliant_plane_get_no_energy(shape: dict[str, Any], seed: int) -> None:
+@pytest.mark.parametrize(
+    ("shape", "seed", "floor"),
+    [
+        *((*case, floor) for floor in (PLANE, SLAB, BLOCK) for case in SOLID),
+        *((*case, PLANE) for case in HOLLOW),
+    ],
+)
+def test_round_rims_on_compliant_faces_get_no_energy(
+    shape: dict[str, Any], seed: int, floor: dict[str, Any]
+) -> None:
     """They are thrown, tumble and roll; depths are up to a third of their size."""
     rng = np.random.default_rng(seed)
     q, spin = rng.normal(size=4), 4.0 * rng.normal(size=3)
@@ -187,7 +212,7 @@ def test_round_rims_on_a_compliant_plane_get_no_energy(shape: dict[str, Any], se
     body |= {"orientation": (q / np.linalg.norm(q)).tolist(), "angular_velocity": spin.tolist()}
     body |= {"linear_velocity": [1, 0, -1], "shapes": [shape | {"material": "ball"}]}
     material = {"compliance": 2e-4, "damping": 2.0, "friction": 0.3}
-    sim = on_plane(material, body)
+    sim = on_plane(material, body, floor=floor)
     start = sim.energy()["total"]
     for _ in range(100):
         sim.advance(10)
@@ -195,6 +220,21 @@ def test_round_rims_on_a_compliant_plane_get_no_energy(shape: dict[str, Any], se
     assert sim.summary()["contacts"]["max_penetration"] > 0.02
     assert abs(sim.energy()["correction"]) < 1e-2 * start
     assert balance(sim) < 1e-12
+
+
+def test_disc_spins_on_faces_as_on_a_plane() -> None:
+    """Its lowest point runs round the rim, and is the contact on all of them."""
+    disc = {"type": "cylinder", "radius": 0.1, "length": 0.01, "material": "ball"}
+    tilt = {"orientation": [math.cos(0.2), math.sin(0.2), 0, 0], "angular_velocity": [0, 12, 20]}
+    ends = []
+    for floor in (PLANE, SLAB, BLOCK):
+        body = {"name": "disc", "mass": 0.1, "position": [0, 0, 0.1], "shapes": [disc], **tilt}
+        sim = on_plane({"friction": 0.5}, body, floor=floor)
+        sim.advance(1000)
+        assert sim.summary()["contacts"]["max_penetration"] < 1e-5
+        ends.append(sim.poses()[1])
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
+    np.testing.assert_allclose(ends[2], ends[0], atol=1e-6)
 
 
 def test_bounce_on_a_compliant_plane_takes_half_a_period() -> None:

@@ -17,13 +17,15 @@ from cardan.engine.collision.manifold.extent import (
     extent_of_feature,
     set_share,
     set_share_of_flat,
+    whole_cap,
 )
 from cardan.engine.collision.manifold.feature import (
     NEARLY_FACE,
     SAME_DEPTH,
-    SAME_FACING,
     Feature,
     is_cap,
+    is_tilted,
+    turn_cap,
     write_feature,
 )
 from cardan.engine.collision.narrow.closest_feature import Hit
@@ -38,16 +40,10 @@ from cardan.engine.collision.narrow.support import support
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import (
     Vec3,
-    add,
-    add_scaled,
     cross,
     dot,
-    load3,
     negate,
-    norm,
     perpendicular,
-    scale,
-    store3,
     sub,
 )
 from cardan.engine.world.collision import NEAREST_FEATURE, Faces, Pair, Patch
@@ -104,48 +100,21 @@ def feature_number(face_0: int, face_1: int, label_in: int, label_out: int) -> i
 
 
 @kernel
-def tilt_rim(patch: Patch, frame: Frame, m: Vec3) -> bool:
-    """Replace the corners of a round cap by three points of its rim: level with its centre, and the
-    highest. False, and nothing is done, if the cap is level.
-
-    With the lowest point, which is the nearest one, they are a quarter of the rim apart. Depths and
-    moments of the four do not jump as the cap tilts, rolls or turns, so that contacts with
-    compliance gain no energy; corners that are fixed in the cap come and go with their load.
-
-    m       outward normal of the cap
-    Writes  patch.polygon[0], corners 1, 3 and 5
-    """
-    n = frame[0]
-    across = cross(n, m)
-    slope = norm(across)
-    if slope <= SAME_FACING:
-        return False
-    level = scale(1.0 / slope, across)
-    downhill = cross(m, level)
-    x, y = load3(patch.polygon[0], 0), load3(patch.polygon[0], 4)
-    centre, radius = scale(0.5, add(x, y)), 0.5 * norm(sub(x, y))
-    store3(patch.polygon[0], 1, add_scaled(centre, radius, level))
-    store3(patch.polygon[0], 3, add_scaled(centre, -radius, downhill))
-    store3(patch.polygon[0], 5, add_scaled(centre, -radius, level))
-    return True
-
-
-@kernel
 def plane_candidates(pair: Pair, patch: Patch, frame: Frame, f: Feature, limit: float) -> int:
     """Corners of the solid's feature that are within `limit` of the plane."""
     height_1 = dot(frame[0], position_of(pair, 1))
-    count, tilted = 0, False
+    count = 0
+    step, tilted = 2 if is_cap(pair, 0, f[0]) else 1, is_tilted(pair, 0, f, frame[0])
     set_share(patch, f[0], extent_of_feature(pair, patch, 0, f, frame))
-    if is_cap(pair, 0, f[0]):
-        tilted = tilt_rim(patch, frame, f[2])
     if f[0] >= 2:
-        for k in range(f[0]):
-            if tilted and k not in (1, 3, 5):
-                continue
+        for k in range(0, f[0], step):
             x, y, z = corner(patch, 0, f[0], k, frame)
             z += radius_of(pair, 0)
             if height_1 - z <= limit:
-                put_candidate(patch, count, x, y, (z, height_1), feature_number(f[1], 0, k, 0))
+                feature = feature_number(f[1], 0, k, 0)
+                if tilted and k == 0:
+                    feature = NEAREST_FEATURE
+                put_candidate(patch, count, x, y, (z, height_1), feature)
                 count += 1
     return count
 
@@ -207,6 +176,13 @@ def write_outlines(patch: Patch, subject: int, f0: Feature, f1: Feature, frame: 
 
 
 @kernel
+def is_first(label_in: int, label_out: int, tilted: tuple[bool, bool]) -> bool:
+    """Whether a corner is the first of a tilted cap: the nearest point, and labelled as that."""
+    s = label_out // SIDE
+    return label_out % SIDE == 0 and label_in // SIDE == s and tilted[s]
+
+
+@kernel
 def face_candidates(
     pair: Pair, patch: Patch, frame: Frame, f0: Feature, f1: Feature, limits: tuple[float, float]
 ) -> int:
@@ -237,13 +213,17 @@ def face_candidates(
     else:
         count = clip_polygon(patch, count, other, f_other[0], slack)
         row = f_other[0] % 2
-    set_share_of_flat(pair, patch, subject, row, count)
+    cap = whole_cap(pair, patch, row, count)
+    set_share_of_flat(pair, patch, cap, row, count)
     radii = (radius_of(pair, 0), radius_of(pair, 1))
+    tilted = (is_tilted(pair, 0, f0, frame[0]), is_tilted(pair, 1, f1, frame[0]))
     kept = 0
     for k in range(count):
         x, y, z = patch.flat[row, k, 0], patch.flat[row, k, 1], patch.flat[row, k, 2]
         label_in = patch.edge[row, k - 1 if k > 0 else count - 1]
         label_out = patch.edge[row, k]
+        if cap >= 0 and label_out % 2 == 1:
+            continue
         if count > 2 and label_in // SIDE == other and label_out // SIDE == other:
             # an exact corner of the other side, not of its outline moved outwards
             x, y = patch.outline[label_out % SIDE, 0], patch.outline[label_out % SIDE, 1]
@@ -255,9 +235,9 @@ def face_candidates(
         low -= 0.5 * excess
         high += 0.5 * excess
         if high - low <= limits[1]:
-            if count == 2:
-                label_in = k
-            feature = feature_number(f0[1], f1[1], label_in, label_out)
+            feature = feature_number(f0[1], f1[1], k if count == 2 else label_in, label_out)
+            if count > 2 and is_first(label_in, label_out, tilted):
+                feature = NEAREST_FEATURE
             put_candidate(patch, kept, x, y, (low, high), feature)
             kept += 1
     return kept
@@ -367,9 +347,12 @@ def write_candidates(
     n = hit[1]
     f0 = write_feature(pair, 0, n, faces, patch)
     if kind_of(pair, 1) == PLANE:
+        turn_cap(pair, 0, n, f0, patch)
         return (hit, plane_candidates(pair, patch, frame_of(n), f0, limit))
     f1 = write_feature(pair, 1, negate(n), faces, patch)
     hit = snap_to_face(pair, hit, f0, f1)
+    turn_cap(pair, 0, hit[1], f0, patch)
+    turn_cap(pair, 1, negate(hit[1]), f1, patch)
     return (hit, face_candidates(pair, patch, frame_of(hit[1]), f0, f1, (hit[0], limit)))
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 from cardan.engine.collision.manifold.clip import SIDE, Frame, corner
-from cardan.engine.collision.manifold.feature import Feature
+from cardan.engine.collision.manifold.feature import Feature, is_cap
 from cardan.engine.collision.narrow.solid import kind_of
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.world.collision import CAP_CORNERS, Pair, Patch
+from cardan.engine.world.collision import Pair, Patch
 from cardan.engine.world.model import CONE, CYLINDER
 
 # contacts that a patch keeps
@@ -50,10 +50,21 @@ def extent_of_flat(patch: Patch, row: int, count: int) -> float:
 
 
 @kernel
-def is_round_cap(pair: Pair, s: int, count: int) -> bool:
-    """Whether a polygon of `count` corners is the whole cap of side s."""
-    kind = kind_of(pair, s)
-    return count == CAP_CORNERS and kind in (CYLINDER, CONE)
+def is_disc(pair: Pair, s: int, count: int) -> bool:
+    """Whether a feature of `count` corners of side s is a round cap that is full."""
+    return is_cap(pair, s, count) and kind_of(pair, s) in (CYLINDER, CONE)
+
+
+@kernel
+def whole_cap(pair: Pair, patch: Patch, row: int, count: int) -> int:
+    """The side whose whole round cap is the outline in row `row` of patch.flat; -1: neither's."""
+    s = patch.edge[row, 0] // SIDE
+    if not is_cap(pair, s, count):
+        return -1
+    for k in range(1, count):
+        if patch.edge[row, k] // SIDE != s:
+            return -1
+    return int(s)
 
 
 @kernel
@@ -67,17 +78,13 @@ def extent_of_feature(pair: Pair, patch: Patch, s: int, f: Feature, frame: Frame
         patch.flat[0, k, 0] = x
         patch.flat[0, k, 1] = y
     extent = extent_of_flat(patch, 0, f[0]) if f[0] >= 2 else 0.0
-    return CIRCLE * extent if is_round_cap(pair, s, f[0]) else extent
+    return CIRCLE * extent if is_disc(pair, s, f[0]) else extent
 
 
 @kernel
-def set_share_of_flat(pair: Pair, patch: Patch, s: int, row: int, count: int) -> None:
-    """The clipped feature of side s, in row `row` of patch.flat, is the patch."""
+def set_share_of_flat(pair: Pair, patch: Patch, cap: int, row: int, count: int) -> None:
+    """The outline in row `row` of patch.flat is the patch; cap: the side whose round cap it is."""
     extent = extent_of_flat(patch, row, count) if count >= 2 else 0.0
-    if is_round_cap(pair, s, count):
-        whole = True
-        for k in range(1, count):
-            whole = whole and patch.edge[row, k] // SIDE == patch.edge[row, 0] // SIDE
-        if whole:
-            extent *= CIRCLE
+    if cap >= 0 and is_disc(pair, cap, count):
+        extent *= CIRCLE
     set_share(patch, count, extent)

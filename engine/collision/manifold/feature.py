@@ -6,7 +6,17 @@ import math
 
 from cardan.engine.collision.narrow.solid import kind_of, position_of, size_of, to_shape, to_world
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, add, add_scaled
+from cardan.engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    load3,
+    norm,
+    scale,
+    store3,
+    sub,
+)
 from cardan.engine.world.collision import (
     CAP_CORNERS,
     CAP_FACES,
@@ -69,24 +79,61 @@ def box_face(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
 
 
 @kernel
+def octagon(k: int, r: float) -> tuple[float, float]:
+    """Corner k of the octagon in a circle of radius r, counter-clockwise from (r, 0)."""
+    d = r * CAP_FACES
+    x = 0.0 if k % 4 == 2 else (r if k % 4 == 0 else d)
+    y = 0.0 if k % 4 == 0 else (r if k % 4 == 2 else d)
+    return (-x if 2 < k < 6 else x, -y if k > 4 else y)
+
+
+@kernel
 def round_cap(pair: Pair, s: int, cap: tuple[float, float, float], patch: Patch) -> Feature:
     """A cap as an octagon fixed in the shape; cap = (radius, height z, side: 1 up, -1 down)."""
     r, z, sign = cap
-    d = r * CAP_FACES
-    for i in range(8):
-        # (1,0) (d,d) (0,1) (-d,d) ... ; mirrored in y for the lower cap
-        x = 0.0 if i % 4 == 2 else (r if i % 4 == 0 else d)
-        y = 0.0 if i % 4 == 0 else (r if i % 4 == 2 else d)
-        x = -x if 2 < i < 6 else x
-        y = -y if i > 4 else y
-        put_corner(pair, s, patch, i, (x, sign * y, z))
-    return (8, 0 if sign > 0.0 else 1, to_world(pair, s, (0.0, 0.0, sign)))
+    for k in range(CAP_CORNERS):
+        # mirrored in y for the lower cap
+        x, y = octagon(k, r)
+        put_corner(pair, s, patch, k, (x, sign * y, z))
+    return (CAP_CORNERS, 0 if sign > 0.0 else 1, to_world(pair, s, (0.0, 0.0, sign)))
 
 
 @kernel
 def is_cap(pair: Pair, s: int, count: int) -> bool:
     """Whether a feature of `count` corners of side s is a round cap."""
     return count == CAP_CORNERS and kind_of(pair, s) in (CYLINDER, TUBE, CONE, RING, BOWL)
+
+
+@kernel
+def is_tilted(pair: Pair, s: int, f: Feature, n: Vec3) -> bool:
+    """Whether a feature of side s is a round cap that is not level with the contact."""
+    return is_cap(pair, s, f[0]) and norm(cross(f[2], n)) > SAME_FACING
+
+
+@kernel
+def turn_cap(pair: Pair, s: int, n: Vec3, f: Feature, patch: Patch) -> None:
+    """Turn the octagon of a tilted cap until its first corner is the farthest along n: the nearest
+    point, which runs round the rim.
+
+    Corners fixed in the cap would come and go as it tilts, rolls and turns. The depths of those
+    that follow the tilt do not jump, so that contacts with compliance get no energy. A level cap
+    keeps its corners.
+
+    n       unit vector from side s to the other side
+    Writes  patch.polygon[s]
+    """
+    if not is_tilted(pair, s, f, n):
+        return
+    m = f[2]
+    across = cross(m, n)
+    level = scale(1.0 / norm(across), across)
+    first = cross(level, m)
+    a, b = load3(patch.polygon[s], 0), load3(patch.polygon[s], CAP_CORNERS // 2)
+    centre, r = scale(0.5, add(a, b)), 0.5 * norm(sub(a, b))
+    for k in range(CAP_CORNERS):
+        # side 1 is traversed in reverse
+        x, y = octagon((k + s) % CAP_CORNERS, r)
+        store3(patch.polygon[s], k, add_scaled(add_scaled(centre, x, first), y, level))
 
 
 @kernel

@@ -25,7 +25,7 @@ from cardan.engine.collision.manifold.contact_points import (
 )
 from cardan.engine.collision.manifold.contact_reduction import choose_contacts, drop_resolved
 from cardan.engine.collision.manifold.extent import MOST_POINTS, extent_of_feature, set_share
-from cardan.engine.collision.manifold.feature import SAME_DEPTH, write_feature
+from cardan.engine.collision.manifold.feature import SAME_DEPTH, turn_cap, write_feature
 from cardan.engine.collision.mesh.aabb_tree import (
     next_leaf,
     start_walk,
@@ -134,6 +134,7 @@ def face_points(
     patch = scratch.patch
     down = negate(n)
     f0 = write_feature(pair, 0, down, faces, patch)
+    turn_cap(pair, 0, down, f0, patch)
     put_corners(patch, corners)
     frame = frame_of(down)
     count = face_candidates(pair, patch, frame, f0, (3, 0, n), gaps)
