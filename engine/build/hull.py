@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# Share of the size by which points of single precision lie beside the planes of their faces.
+ROUNDED = 1e-6
 # Triangles that meet at less than this angle [rad] are one plane.
 FLAT = 1e-4
 
@@ -24,12 +26,16 @@ class Hull(NamedTuple):
 def convex_hull(points: NDArray[np.float64]) -> Hull:
     """The hull of points (n, 3) by Qhull; triangles in one plane become one face.
 
+    Facets that rounding has bent or split are merged (option C), as those of files in single
+    precision, with points on their edges and faces.
+
     Raises ValueError when the points lie in a plane.
     """
     from scipy.spatial import ConvexHull, QhullError
 
+    merged = f"C{ROUNDED * float(np.ptp(points, axis=0).max()):.3e}"
     try:
-        hull = ConvexHull(points)
+        hull = ConvexHull(points, qhull_options=f"Qt {merged}")
     except QhullError as error:
         raise ValueError("the points lie in one plane") from error
     number = {int(old): new for new, old in enumerate(sorted(hull.vertices))}

@@ -22,7 +22,8 @@ from cardan.schemas.shape import (
     Tube,
 )
 
-FLAT = 1e-9
+# share of the extent: of points in single precision, those of one plane lie beside it by less
+FLAT = 1e-5
 Vector = tuple[float, float, float]
 
 
@@ -100,8 +101,9 @@ def _farthest(points: tuple[Vector, ...]) -> float:
 
 
 def is_flat(points: tuple[Vector, ...]) -> bool:
-    """Return whether all points lie in one plane, within rounding of their extent."""
+    """Return whether all points lie in one plane, within FLAT of their extent."""
     centred = np.asarray(points, dtype=np.float64)
     centred = centred - centred.mean(axis=0)
-    spread = np.linalg.svd(centred, compute_uv=False)
-    return len(spread) < 3 or bool(spread[2] <= FLAT * spread[0])
+    axes = np.linalg.svd(centred, full_matrices=False)[2]
+    extents = np.ptp(centred @ axes.T, axis=0)
+    return len(extents) < 3 or bool(extents[2] <= FLAT * extents[0])

@@ -1,25 +1,96 @@
 """Convex hulls of points as files have them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from cardan.engine.build.hull import convex_hull
+from cardan.engine.build.hull import Hull, convex_hull
 from cardan.engine.build.rotations import rotation_matrix
+from cardan.schemas import load_scene
+from cardan.schemas.error import SceneInvalid
+from tests.engine.scenes import document, ground, simulate
+
+HALF = np.array([0.1, 0.15, 0.05])
 
 
-@pytest.mark.parametrize("away", [0.0, 0.3, 1.0, 10.0])
-def test_faces_of_a_box_in_single_precision_have_all_their_corners(away: float) -> None:
-    corners = np.array(
-        [[x, y, z] for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)]
-    )
+def grid(n: int) -> NDArray[np.float64]:
+    """Points (n^3, 3) of a box, on its corners, edges and faces, and within it."""
+    steps = np.linspace(-1.0, 1.0, n)
+    return np.array([[x, y, z] for x in steps for y in steps for z in steps]) * HALF
+
+
+def rounded(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    return points.astype(np.float32).astype(float)
+
+
+def some_rotation(random: np.random.Generator) -> NDArray[np.float64]:
+    q = random.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+def is_closed(hull: Hull) -> bool:
+    """Whether each edge of a face is that of one other face, the other way round."""
+    edges = [edge for loop in hull.loops for edge in zip(loop, np.roll(loop, -1), strict=True)]
+    return sorted(edges) == sorted((b, a) for a, b in edges) and len(set(edges)) == len(edges)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("away", [0.0, 0.3, 1.0, 3.0])
+def test_box_in_single_precision_has_six_faces(away: float, n: int) -> None:
     random = np.random.default_rng(4)
-    for _ in range(50):
-        q = random.normal(size=4)
-        turned = corners @ rotation_matrix(q / np.linalg.norm(q)).T + away
-        hull = convex_hull(turned.astype(np.float32).astype(float))
-        assert [len(loop) for loop in hull.loops] == 6 * [4]
-        for n, offset, loop in zip(hull.normals, hull.offsets, hull.loops, strict=True):
+    for _ in range(30):
+        turned = grid(n) @ rotation_matrix(some_rotation(random)).T + away
+        hull = convex_hull(rounded(turned))
+        assert len(hull.loops) == 6
+        assert is_closed(hull)
+        for normal, offset, loop in zip(hull.normals, hull.offsets, hull.loops, strict=True):
             p = hull.points[loop]
-            assert np.abs(p @ n - offset).max() < 1e-5 * (0.3 + away)
-            around = np.cross(p - p.mean(axis=0), np.roll(p, -1, axis=0) - p.mean(axis=0)) @ n
-            assert (around > 0.0).all()
+            assert np.abs(p @ normal - offset).max() < 2e-6 * (0.3 + away)
+            arms = p - p.mean(axis=0)
+            assert (np.cross(arms, np.roll(arms, -1, axis=0)) @ normal > 0.0).all()
+
+
+def test_hull_of_exact_points_is_not_approximated() -> None:
+    hull = convex_hull(grid(5))
+    assert sorted(map(len, hull.loops)) == 6 * [4]
+    assert np.abs(np.sort(hull.points, axis=0) - np.sort(grid(2), axis=0)).max() == 0.0
+
+
+def test_boxes_of_a_file_in_single_precision_stand_on_one_another() -> None:
+    away = np.array([1.0, 0.7, 0.4])
+    q = np.array([0.5, -0.1, 0.7, 0.3]) / np.sqrt(0.84)
+    points = rounded(grid(5) @ rotation_matrix(q).T + away)
+    back = q * [1, -1, -1, -1]
+    base = -rotation_matrix(back) @ away + np.array([0, 0, 0.05])
+
+    def box(k: int) -> dict[str, Any]:
+        place = {
+            "position": (base + np.array([0, 0, 0.1 * k])).tolist(),
+            "orientation": back.tolist(),
+        }
+        shape = {"type": "convex", "points": points.tolist()}
+        return {"name": f"box {k}", "density": 1000, "shapes": [shape], **place}
+
+    sim = simulate(
+        document([ground(), *map(box, range(4))], gravity=[1, 2, -9], simulation={"dt": 2e-3})
+    )
+    start = sim.poses()[1:]
+    sim.advance(1000)
+    # the slope is 0.25, and friction 0.5
+    assert np.abs(sim.poses()[1:] - start).max() < 1e-5
+    assert sim.summary()["contacts"]["max_penetration"] < 1e-6
+
+
+@pytest.mark.parametrize("thickness", [0.0, 1e-8, 5e-6])
+def test_points_that_rounding_may_have_moved_out_of_a_plane_are_no_hull(thickness: float) -> None:
+    points = grid(2) / HALF * [0.5, 0.5, 0.5 * thickness]
+    shape = {"type": "convex", "points": points.tolist()}
+    with pytest.raises(SceneInvalid, match="lie in one plane"):
+        load_scene(document([{"name": "plate", "density": 1000, "shapes": [shape]}]))
+
+
+def test_a_thin_plate_is_a_hull() -> None:
+    hull = convex_hull(grid(2) / HALF * [0.5, 0.5, 0.5 * 2e-5])
+    assert sorted(map(len, hull.loops)) == 6 * [4]
