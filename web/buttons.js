@@ -1,6 +1,9 @@
 /** What the buttons of the page do. Dialogs that most visits never open are loaded when they are opened. */
 import { byId, icon, lastAsked } from "./dom.js";
 
+/** Names that may be longer than their place. */
+const NAMES = "#scene-name, #outline span, .motor-name, .happenings span, .sessions b";
+
 /** @param {import("./main.js").Page} page */
 export function wireButtons(page) {
   const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
@@ -9,6 +12,10 @@ export function wireButtons(page) {
   for (const link of document.querySelectorAll("a.skip")) link.addEventListener("click", (event) => {
     event.preventDefault();
     byId(link.getAttribute("href")?.slice(1) ?? "", HTMLElement).focus();
+  });
+  window.addEventListener("pointerover", ({ target }) => {
+    if (!(target instanceof HTMLElement) || !target.matches(NAMES)) return;
+    target.title = target.scrollWidth > target.clientWidth ? target.textContent ?? "" : "";
   });
   click("open-scene", () => page.openSceneDialog());
   // wherever on the page files are dropped: before the editor writes them into its text

@@ -297,6 +297,8 @@ export class Page {
     this.view.bodies?.select(selection?.kind === "body" ? selection.index : -1);
     this.outline.mark(selection);
     this.arrangement?.take(selection);
+    // for its momentum in the inspector; a service that is away is asked again with the next selection
+    if (selection?.kind === "body" && this.session) loadMasses(this.session).catch(() => {});
   }
 
   /** @param {PointerEvent} event */
