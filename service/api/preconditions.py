@@ -16,8 +16,9 @@ def check_match(request: Request, etag: str, *, required: bool) -> None:
 
     Raises ProblemError: 412, 428 without one, 422 for what names no tag.
     """
-    given = request.headers.get("if-match")
-    if given is None:
+    # several headers are one list (RFC 9110, 5.3)
+    given = ", ".join(request.headers.getlist("if-match"))
+    if "if-match" not in request.headers:
         if not required:
             return
         raise ProblemError(
