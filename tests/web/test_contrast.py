@@ -13,8 +13,8 @@ pytestmark = pytest.mark.e2e
 
 # WCAG 2.1, 1.4.3
 LEAST = 4.5
-# of what a part of the page shows: words, and their contrast to the plain colours behind them; 0: no
-# plain colour is behind them
+# of what a part of the page shows: words, and their contrast to the plain colours behind them;
+# 0 where these are no plain ones
 CONTRASTS = """(part) => {
   const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const pixel = (colours) => {
