@@ -111,7 +111,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         transport.max_size = READ_BYTES  # type: ignore[attr-defined]
 
     def send_receive_event_to_app(self) -> None:
-        """Hand a message to the app; a text that is no UTF-8 ends the connection (RFC 6455, 8.1)."""
+        """Hand a message to the app; a text that is no UTF-8 ends the socket (RFC 6455, 8.1)."""
         if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
             self.frames = []
             if not self.close_sent:

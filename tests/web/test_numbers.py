@@ -156,7 +156,8 @@ def test_a_selected_body_shows_its_momentum(page: Any, server: str, shown: Shown
     page.locator("#outline").get_by_role("button", name="plank").click()
     facts = page.locator("#inspector")
     # m (v + w x r) with the centre 0.3 m along x: 2 ((1, 0, 4) + (0, -0.6, -0.3))
-    playwright_api.expect(facts).to_contain_text(re.compile(r"Momentum.*2\.000  −1\.200  7\.400"))
+    words = re.compile(r"Momentum.*2\.000  \u22121\.200  7\.400")
+    playwright_api.expect(facts).to_contain_text(words)
 
 
 def test_momentum_and_reactions_of_a_run_that_goes_on(page: Any, server: str, shown: Shown) -> None:
