@@ -138,7 +138,7 @@ export async function createSession(scene, options) {
 
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<SessionInfo>} */
 export async function getSession(id, signal) {
-  return (await request("GET", `/sessions/${id}`, undefined, { signal })).json();
+  return (await request("GET", `/sessions/${encodeURIComponent(id)}`, undefined, { signal })).json();
 }
 
 /** Whether nobody answered. @param {unknown} error */
@@ -252,12 +252,12 @@ export async function createSimulation(asked) {
 
 /** @param {string} id @returns {Promise<SimulationInfo>} */
 export async function getSimulation(id) {
-  return (await request("GET", `/simulations/${id}`)).json();
+  return (await request("GET", `/simulations/${encodeURIComponent(id)}`)).json();
 }
 
 /** @param {string} id @returns {Promise<Scene>} */
 export async function getSimulationScene(id) {
-  return (await request("GET", `/simulations/${id}/scene`)).json();
+  return (await request("GET", `/simulations/${encodeURIComponent(id)}/scene`)).json();
 }
 
 /** @param {string} id @returns {Promise<RunSummary>} */
@@ -298,7 +298,7 @@ export async function getStudyScene(id) {
 
 /** @param {string} id @returns {Promise<BatchResults>} */
 export async function getBatchResults(id) {
-  return (await request("GET", `/batches/${id}/results?format=json`)).json();
+  return (await request("GET", `/batches/${encodeURIComponent(id)}/results?format=json`)).json();
 }
 
 /** @param {string} id @returns {string} */

@@ -1,5 +1,8 @@
 /** What the buttons of the page do. Dialogs that most visits never open are loaded when they are opened. */
-import { byId, icon } from "./dom.js";
+import { byId, icon, lastAsked } from "./dom.js";
+
+/** Names that may be longer than their place. */
+const NAMES = "#scene-name, #outline span, .motor-name, .happenings span, .sessions b";
 
 /** @param {import("./main.js").Page} page */
 export function wireButtons(page) {
@@ -9,6 +12,10 @@ export function wireButtons(page) {
   for (const link of document.querySelectorAll("a.skip")) link.addEventListener("click", (event) => {
     event.preventDefault();
     byId(link.getAttribute("href")?.slice(1) ?? "", HTMLElement).focus();
+  });
+  window.addEventListener("pointerover", ({ target }) => {
+    if (!(target instanceof HTMLElement) || !target.matches(NAMES)) return;
+    target.title = target.scrollWidth > target.clientWidth ? target.textContent ?? "" : "";
   });
   click("open-scene", () => page.openSceneDialog());
   // wherever on the page files are dropped: before the editor writes them into its text
@@ -20,18 +27,20 @@ export function wireButtons(page) {
     event.stopPropagation();
     page.openSceneDialog(files);
   }, { capture: true });
-  click("open-sessions", () => page.openSessions());
-  click("open-runs", async () => (await import("./runs_dialog.js")).openRuns(page));
-  click("open-share", async () => (await import("./share_dialog.js")).openShare(page));
-  click("open-verification", async () => (await import("./verification.js")).openVerification());
+  click("open-sessions", async () => await lastAsked(import("./sessions_dialog.js")) && page.openSessions());
+  click("open-runs", async () => (await lastAsked(import("./runs_dialog.js")))?.openRuns(page));
+  click("open-share", async () => (await lastAsked(import("./share_dialog.js")))?.openShare(page));
+  click("open-verification", async () => (await lastAsked(import("./verification.js")))?.openVerification());
   byId("theme", HTMLButtonElement).append(icon("theme"));
   click("theme", () => page.theme.toggle());
   click("help", async () => {
-    byId("help-dialog", HTMLDialogElement).showModal();
+    const dialog = await lastAsked(byId("help-dialog", HTMLDialogElement));
+    if (!dialog) return;
+    dialog.showModal();
     (await import("./key_settings.js")).showKeys(byId("help-keys", HTMLElement), page.bindings);
     (await import("./manual.js")).showLinks(byId("help-links", HTMLElement));
   });
-  click("compare-with", async () => (await import("./compare_dialog.js")).openCompare(page));
+  click("compare-with", async () => (await lastAsked(import("./compare_dialog.js")))?.openCompare(page));
   click("arrange", () => page.arrange());
   click("modes", async () => (await import("./modes.js")).openModes(page));
   click("fork", () => page.opening.fork());

@@ -34,6 +34,20 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+let asked = 0;
+
+/**
+ * What a dialog needs before it opens: of those asked for while others were on their way the last one comes, and what is open goes.
+ * @template T @param {Promise<T> | T} coming @returns {Promise<T | null>} null: another one was asked for meanwhile
+ */
+export async function lastAsked(coming) {
+  const turn = ++asked;
+  const part = await coming;
+  if (turn !== asked) return null;
+  for (const open of document.querySelectorAll("dialog[open]")) /** @type {HTMLDialogElement} */ (open).close();
+  return part;
+}
+
 /**
  * A dialog that is made when it is opened and goes when it is closed.
  * @param {string} id @param {string} title @param {...(Node | string)} children

@@ -49,6 +49,8 @@ function value(text, at, depth) {
   if (word) return at + word.length;
   const end = match(NUMBER, text, at);
   if (end === null) throw new Fault(at, `a value is missing before ${named(text, at)}`);
+  // JSON.parse makes Infinity of it, and that is null in what is sent
+  if (!Number.isFinite(Number(text.slice(at, end)))) throw new Fault(at, `the number ${named(text, at)} is beyond ${Number.MAX_VALUE.toPrecision(2)}`);
   return end;
 }
 

@@ -10,7 +10,7 @@ import * as api from "./api.js";
 import { keyBindings } from "./bindings.js";
 import { wireButtons } from "./buttons.js";
 import { Charts } from "./charts.js";
-import { byId } from "./dom.js";
+import { byId, lastAsked } from "./dom.js";
 import { Gallery } from "./gallery.js";
 import { GrabTool } from "./grab.js";
 import { Happenings } from "./happenings.js";
@@ -88,7 +88,7 @@ export class Page {
     // a hidden page is sent little of what happens
     document.addEventListener("visibilitychange", () => { if (!document.hidden && this.session?.running) catchUp(this); });
     this.bindings = keyBindings(this);
-    keys.listen(this.bindings, async () => (await import("./palette.js")).openPalette(this));
+    keys.listen(this.bindings, async () => (await lastAsked(import("./palette.js")))?.openPalette(this));
   }
 
   async start() {
@@ -139,9 +139,9 @@ export class Page {
   /** @param {File[]} [files] that were dropped on the page */
   async openSceneDialog(files = []) {
     this.arrangement?.cancel();
-    const dialog = await this.loadSceneDialog();
-    dialog.open();
-    return dialog.read(files);
+    const dialog = await lastAsked(this.loadSceneDialog());
+    dialog?.open();
+    return dialog?.read(files);
   }
 
   /** Bodies and joints are moved in the view, or no longer. */
@@ -297,6 +297,8 @@ export class Page {
     this.view.bodies?.select(selection?.kind === "body" ? selection.index : -1);
     this.outline.mark(selection);
     this.arrangement?.take(selection);
+    // for its momentum in the inspector; a service that is away is asked again with the next selection
+    if (selection?.kind === "body" && this.session) loadMasses(this.session).catch(() => {});
   }
 
   /** @param {PointerEvent} event */

@@ -50,7 +50,7 @@ export class Opening {
     const why = comparing ? null : await this.named(named());
     this.examples = await listing;
     if (comparing) await this.compare(comparing, {});
-    if (why !== null && (id || run || scene || share || example || !await this.rejoin())) await this.fallBack(id, example, why);
+    if (why !== null && (id || run || scene || share || compare || example || !await this.rejoin())) await this.fallBack(id, example, why);
     if (!run || this.page.session?.id === run) applyMoment(this.page, moment);
   }
 
@@ -76,8 +76,8 @@ export class Opening {
   }
 
   /** @param {ReturnType<typeof named>} address @returns {Promise<string | null>} null: it is shown; else why not */
-  async named({ id, run, scene, share, example }) {
-    if (share) return LINK_OVER;
+  async named({ id, run, scene, share, example, compare }) {
+    if (share || compare) return share ? LINK_OVER : `There is no comparison “${compare}”.`;
     if (id) return this.join(id, example);
     if (!run && !scene) return "";
     try {

@@ -6,7 +6,7 @@
  */
 import * as api from "./api.js";
 import { BatchView, GOING } from "./batch_view.js";
-import { copied, make, openDialog } from "./dom.js";
+import { copied, lastAsked, make, openDialog } from "./dom.js";
 import * as format from "./format.js";
 import { Rows } from "./rows.js";
 
@@ -38,6 +38,7 @@ export async function openRuns(page) {
 
 /** The table of a batch that the address names. @param {import("./main.js").Page} page @param {string} id */
 export async function openBatch(page, id) {
+  await lastAsked(null);
   await showTable(partsOf(page, "Batch", "Fetching the table…"), id, "The runs of this batch");
 }
 

@@ -32,7 +32,12 @@ const LOOK = EditorView.theme({
   ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxHeight: "15em" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--hover)", color: "var(--text)" },
   ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal" },
-  ".cm-panel.cm-search": { fontSize: "12px" }, ".cm-foldPlaceholder": { backgroundColor: "var(--hover)", border: "0", color: "var(--text)" },
+  // CodeMirror's own ones are for white paper
+  ".cm-panel.cm-search": { fontSize: "12px", padding: "6px 28px 6px 8px" }, ".cm-panel.cm-search label": { fontSize: "inherit" },
+  ".cm-panel .cm-textfield, .cm-panel .cm-button": { background: "var(--raised)", border: "1px solid var(--line)", borderRadius: "6px", fontSize: "inherit", padding: "3px 8px" },
+  ".cm-panel .cm-button:hover, .cm-panel .cm-button:active": { background: "var(--hover)" }, ".cm-panel.cm-search [name=close]": { color: "inherit", fontSize: "16px" },
+  ".cm-searchMatch, .cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--accent) 10%, transparent)", outline: "1px solid var(--accent)" }, ".cm-searchMatch-selected": { outlineWidth: "2px" },
+  ".cm-foldPlaceholder": { backgroundColor: "var(--hover)", border: "0", color: "var(--text)" },
 });
 
 const INKS = HighlightStyle.define([

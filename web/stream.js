@@ -69,6 +69,8 @@ export class Stream {
     this.waiting = new Map();
     this.nextId = 1;
     this.attempts = 0;
+    /** whether the service is there and refuses the connection, and that is said */
+    this.refused = false;
     this.retryTimer = 0;
     this.stopped = false;
     /** whether the session has ended: nothing comes any more */
@@ -129,6 +131,7 @@ export class Stream {
   receiveJson(message) {
     if (message.op === "welcome") {
       this.attempts = 0;
+      this.refused = false;
       this.subscribe();
       this.handlers.onStatus("open", "");
       this.handlers.onWelcome(message);
@@ -253,15 +256,21 @@ export class Stream {
     }
     this.attempts += 1;
     const delay = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** (this.attempts - 1)) * (0.75 + 0.5 * Math.random());
-    if (this.attempts === WORTH_SAYING) this.tellWhy();
+    if (this.attempts >= WORTH_SAYING && !this.refused) this.tellWhy(this.attempts);
     this.handlers.onStatus("lost", `trying again in ${(delay / 1000).toFixed(1)} s`);
     this.retryTimer = window.setTimeout(() => this.connect(), delay);
   }
 
-  /** A socket closes alike whether the service is away or refuses, as when a link for viewing has expired: an answer tells. */
-  async tellWhy() {
+  /**
+   * A socket closes alike whether the service is away or refuses, as when a link for viewing has expired: an answer tells. One that was
+   * away may refuse when it is back, as with another key.
+   * @param {number} attempt
+   */
+  async tellWhy(attempt) {
     const refusal = await getSession(this.sessionId).then(() => null, (error) => (error instanceof ProblemError && REFUSED.has(error.problem.status ?? 0) ? error.problem : null));
     if (this.stopped || this.attempts < WORTH_SAYING) return; // it is back
+    this.refused ||= refusal !== null;
+    if (!refusal && attempt > WORTH_SAYING) return; // that is said
     const why = refusal ? `The service refuses it: ${refusal.detail ?? refusal.title}` : "The page tries to get the connection back by itself.";
     this.handlers.onProblem({ title: "The connection is lost", code: "connection_lost", detail: `What is in the view stays. ${why}` });
   }

@@ -41,7 +41,7 @@ def read(name: str) -> Response:
     try:
         return Response(example_text(name), media_type="application/json")
     except KeyError:
-        hint = did_you_mean(name, example_names())
+        hint = did_you_mean(name, example_names()) or "GET /v1/examples lists them."
         raise ProblemError(404, "not_found", f"There is no example {name!r}. {hint}") from None
 
 

@@ -35,10 +35,13 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
     Raises ProblemError: 409 while the first request is in progress, 410 when what it created was
     deleted, 422 for other content; and ServiceError for a body that is no JSON.
     """
-    header = request.headers.get("idempotency-key")
-    if header is None:
+    headers = request.headers.getlist("idempotency-key")
+    if not headers:
         yield Ticket(None)
         return
+    header = ", ".join(headers)
+    if len(headers) > 1:
+        raise _refusal("invalid_request", "A request has one Idempotency-Key.", header)
     if not 0 < len(header) <= MAX_KEY_LENGTH:
         raise _refusal("invalid_request", "An Idempotency-Key has 1 to 255 characters.", header)
     # keys of other people are other keys

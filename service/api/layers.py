@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import MutableMapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, cookie_parser
@@ -34,6 +34,8 @@ log = logging.getLogger("cardan.access")
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 PLAIN = "identity"
+# scheme, host (none with a name of a user before it) and path
+ABSOLUTE_FORM = re.compile(rb"(?i:https?|wss?)://([^/?#@]+)(/.*)?", re.DOTALL)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # responses are data: browsers must not frame, sniff or run them; the page has its own policy
@@ -70,6 +72,7 @@ class RequestLayer:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        scope = in_origin_form(scope)
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if re.fullmatch(r"[\w.-]{1,64}", given) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
@@ -107,6 +110,21 @@ class RequestLayer:
             if answered or scope["type"] == "websocket":
                 raise
             await refuse(from_crash(error, scope), scope, receive, send_with_headers)
+
+
+def in_origin_form(scope: Scope) -> Scope:
+    """Return the request with a path for its target, where the target is a whole URL.
+
+    The host of the URL replaces that of the header. Source: RFC 9112, 3.2.2.
+    """
+    found = ABSOLUTE_FORM.fullmatch(scope.get("raw_path") or b"")
+    if found is None:
+        return scope
+    host, raw_path = found.group(1), found.group(2) or b"/"
+    headers = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    headers.append((b"host", host))
+    path = unquote(raw_path.decode("latin-1"))
+    return {**scope, "path": path, "raw_path": raw_path, "headers": headers}
 
 
 def _note(request_id: str, scope: Scope, status: int, seconds: float) -> None:

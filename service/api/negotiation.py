@@ -33,7 +33,8 @@ def wanted_format(request: Request, name: str | None, among: tuple[str, ...] = (
         if name in offered:
             return FORMATS[name]
         raise _refusal(f"There is no format {name!r}.", offered)
-    header = request.headers.get("accept", "*/*")
+    # an empty one asks for nothing in particular
+    header = request.headers.get("accept", "").strip() or "*/*"
     for media_type in _by_preference(header):
         if media_type in ("*/*", "application/*"):
             return FORMATS["parquet"]

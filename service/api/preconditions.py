@@ -1,14 +1,24 @@
 """`If-Match`: a change of what the client has not seen is refused (RFC 9110, 13.1.1)."""
 
+import re
+
 from fastapi import Request
 
 from cardan.service.api.problems import ProblemError
 
+# `*`, or tags between commas, each in double quotes; weak ones are allowed, and never match
+TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+TAGS = re.compile(rf"[ \t]*(?:\*|(?:,[ \t]*)*{TAG}[ \t]*(?:,[ \t]*(?:{TAG}[ \t]*)?)*)")
+
 
 def check_match(request: Request, etag: str, *, required: bool) -> None:
-    """Compare `If-Match` with the present ETag. Raises ProblemError 412, or 428 without one."""
-    given = request.headers.get("if-match")
-    if given is None:
+    """Compare `If-Match` with the present ETag.
+
+    Raises ProblemError: 412, 428 without one, 422 for what names no tag.
+    """
+    # several headers are one list (RFC 9110, 5.3)
+    given = ", ".join(request.headers.getlist("if-match"))
+    if "if-match" not in request.headers:
         if not required:
             return
         raise ProblemError(
@@ -19,8 +29,9 @@ def check_match(request: Request, etag: str, *, required: bool) -> None:
             etag=etag,
             headers={"ETag": etag},
         )
-    tags = {tag.strip() for tag in given.split(",")}
-    if "*" not in tags and etag not in tags:
+    if TAGS.fullmatch(given) is None:
+        raise _no_tag(given)
+    if given.strip() != "*" and etag not in re.findall(TAG, given):
         raise stale(etag)
 
 
@@ -33,3 +44,15 @@ def stale(etag: str) -> ProblemError:
         etag=etag,
         headers={"ETag": etag},
     )
+
+
+def _no_tag(given: str) -> ProblemError:
+    message = "If-Match takes an ETag in its double quotes, several of them between commas, or *."
+    fault = {
+        "pointer": "/header/If-Match",
+        "code": "invalid_request",
+        "message": message,
+        "got": given[:80],
+        "hint": "Send the ETag as GET sends it, with its quotes.",
+    }
+    return ProblemError(422, "invalid_request", message, errors=[fault])

@@ -18,6 +18,8 @@ READ_BYTES = 16 * 1024
 MALFORMED = (400, 431, 501)
 # states of h11 in which an answer may begin
 UNANSWERED = ("IDLE", "SEND_RESPONSE")
+# code of the close of a WebSocket (RFC 6455, 7.4.1)
+NOT_UTF8 = 1007
 
 
 class HttpProtocol(H11Protocol):
@@ -108,12 +110,30 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         super().connection_made(transport)
         transport.max_size = READ_BYTES  # type: ignore[attr-defined]
 
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message to the app; a text that is no UTF-8 ends the socket (RFC 6455, 8.1)."""
+        if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
+            self.frames = []
+            if not self.close_sent:
+                self.conn.fail(NOT_UTF8, "a text must be UTF-8")
+                self.handle_parser_exception()
+            return
+        super().send_receive_event_to_app()
+
     async def send(self, message: ASGISendEvent) -> None:
         """Send what the app says."""
         await super().send(message)
         if message["type"] == "websocket.http.response.body":
             # else the log has an error for each
             self.handshake_complete = True
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _close_unread(transport: asyncio.Transport, seconds: float) -> None:

@@ -1,8 +1,11 @@
 """The key frames of a run in the folder of its session, thinned as the run grows."""
 
 import contextlib
+import logging
 
 from cardan.service.sessions.folder import KeyFrame, SessionFolder
+
+log = logging.getLogger("cardan.worker")
 
 
 class KeyFrames:
@@ -14,6 +17,7 @@ class KeyFrames:
         self._max_bytes = max_bytes
         self._epoch = max((epoch for epoch, _ in folder.key_moments()), default=0)
         self._sizes: dict[int, int] = {}
+        self._refused = False
         for epoch, step in folder.key_moments():
             if epoch == self._epoch:
                 self._sizes[step] = folder.key_size(epoch, step)
@@ -24,7 +28,20 @@ class KeyFrames:
         return min(self._sizes, default=None)
 
     def write(self, key: KeyFrame) -> None:
-        """Store a key frame; a new epoch forgets those of earlier ones. Raises OSError."""
+        """Store a key frame, if the disk takes it; the log says when that ends and begins again."""
+        try:
+            self._store(key)
+        except OSError as error:
+            if not self._refused:
+                log.error("key frames are not written: %s", error)
+            self._refused = True
+            return
+        if self._refused:
+            log.warning("key frames are written again, from step %d on", key.step)
+        self._refused = False
+
+    def _store(self, key: KeyFrame) -> None:
+        """Write one; a new epoch forgets those of earlier ones. Raises OSError."""
         size = self._folder.write_key(key)
         if key.epoch != self._epoch:
             self._epoch, self._sizes = key.epoch, {}

@@ -377,7 +377,4 @@ class Loop:
         if not run.can_checkpoint:
             return
         self._kept = (run.epoch, run.simulation.step_count, self._log.lines)
-        try:
-            self._keys.write(run.key_frame(self._log.lines))
-        except OSError as error:
-            log.error("a key frame was not written: %s", error)
+        self._keys.write(run.key_frame(self._log.lines))

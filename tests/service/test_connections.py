@@ -95,6 +95,25 @@ def test_what_is_no_request_is_refused_with_a_problem(noted, data, status, words
     assert len(body) == int(headers["content-length"])
 
 
+def test_a_whole_url_may_stand_in_place_of_the_path(noted):
+    """RFC 9112, 3.2.2; its host counts, and not that of the header."""
+    rest = b"Connection: close\r\nHost: evil.example\r\n\r\n"
+    for target in (b"http://127.0.0.1/v1/examples/inc%6cine", b"HTTP://localhost:1/healthz?"):
+        status, _, body = answer_to(noted, b"GET " + target + b" HTTP/1.1\r\n" + rest)
+        assert status == 200, body
+    status, headers, _ = answer_to(noted, b"GET http://127.0.0.1?key=x HTTP/1.1\r\n" + rest)
+    assert status == 200
+    assert headers["content-type"].startswith("text/html")
+    named = rest.replace(b"evil.example", b"127.0.0.1")
+    for target, code in (
+        (b"http://evil.example/healthz", "unknown_host"),
+        (b"http://localhost:x@evil.example/healthz", "not_found"),
+        (b"ftp://127.0.0.1/healthz", "not_found"),
+    ):
+        _, _, body = answer_to(noted, b"GET " + target + b" HTTP/1.1\r\n" + named)
+        assert json.loads(body)["code"] == code
+
+
 def test_an_upload_that_is_broken_off_is_no_fault_of_the_service(noted):
     with connected(noted) as one:
         one.sendall(POST + b"X-Request-Id: broken-off\r\nContent-Length: 100\r\n\r\n{")
@@ -122,6 +141,23 @@ def test_the_refusal_of_a_handshake_says_why(noted):
     )
     assert json.loads(line)["status"] == 403
     assert not any("without completing handshake" in line for line in noted.errors)
+
+
+@pytest.mark.parametrize("parts", [[b"\xff\xfe"], [b'{"op": "\xd0', b'"}'], [b"\xc3", b""]])
+def test_a_text_that_is_no_utf_8_closes_its_socket_and_is_no_fault_of_the_service(noted, parts):
+    with noted.client() as client:
+        session = client.post("/v1/sessions", json={"scene": DROP, "paused": True}).json()
+        with streaming(noted, session) as one:
+            for number, part in enumerate(parts):
+                first, last = number == 0, number == len(parts) - 1
+                head = bytes([0x80 * last | first, 0x80 | len(part)])
+                # what comes behind it is not looked at
+                one.sendall(head + bytes(4) + part + (text_frame({"op": "hello"}) if last else b""))
+            told = b"".join(iter(lambda: one.recv(65536), b""))
+        assert told[:1] == b"\x88"
+        assert told[2:] == (1007).to_bytes(2, "big") + b"a text must be UTF-8"
+        client.delete(session["links"]["self"])
+    assert not any("Traceback" in line or "UTF-8" in line for line in noted.errors)
 
 
 def test_unfinished_messages_of_viewers_take_no_memory(noted):

@@ -45,6 +45,26 @@ def test_an_outage_is_one_message_that_goes_with_it(tab: Any, tmp_path: Path) ->
     assert broken == []
 
 
+def test_a_service_that_comes_back_with_another_key_is_said_to_refuse(
+    tab: Any, tmp_path: Path
+) -> None:
+    """It was away when the page asked first why there is no connection."""
+    keys = ("the-first-of-the-keys", "the-second-of-the-keys")
+    messages = tab.locator("#messages .message")
+    with serving(tmp_path, api_key=keys[0]) as address:
+        port = int(address.rpartition(":")[2])
+        tab.goto(f"{address}/?key={keys[0]}")
+        Shown(tab, address).wait("cardan.shown().time > 0")
+    playwright_api.expect(messages).to_contain_text("tries to get the connection back by itself")
+    with serving(tmp_path, port, api_key=keys[1]):
+        playwright_api.expect(messages).to_contain_text("The service refuses it: An API key is")
+        playwright_api.expect(messages).to_have_count(1)
+        # with that key it goes on
+        tab.goto(f"{address}/?key={keys[1]}")
+        Shown(tab, address).wait("cardan.shown().time > 0")
+        playwright_api.expect(messages).to_have_count(0)
+
+
 def test_what_cannot_be_handed_on_meanwhile_is_told_where_it_was_asked_for(
     tab: Any, tmp_path: Path
 ) -> None:

@@ -142,6 +142,45 @@ def test_a_part_that_did_not_come_is_asked_for_again(tab: Any, server: str) -> N
     shown.close()
 
 
+def test_of_dialogs_that_are_on_their_way_the_last_one_opens(
+    page: Any, server: str, shown: Shown
+) -> None:
+    page.goto(f"{server}/#session={create(server)}")
+    shown.wait("cardan.pose('near')")
+    held: list[Any] = []
+    page.route(re.compile(r"/(scene|share|runs)_dialog\b"), lambda route: held.append(route))
+    opened = page.locator("dialog[open]")
+
+    def click(name: str, more: int = 1) -> None:
+        count = len(held) + more
+        page.get_by_role("button", name=name, exact=True).click()
+        patient(page, lambda: len(held) == count)
+
+    def come_late(title: str) -> None:
+        while held:
+            # the one that was asked for first comes last
+            with page.expect_event("requestfinished"):
+                held.pop().continue_()
+        playwright_api.expect(opened).to_have_accessible_name(title)
+        page.evaluate("() => new Promise((done) => setTimeout(done))")
+        playwright_api.expect(opened).to_have_accessible_name(title)
+
+    click("Open scene…")
+    click("Keys and help", more=0)
+    come_late("Keys and mouse")
+    page.keyboard.press("Escape")
+    click("Runs")
+    click("Share")
+    come_late("Share")
+    # one that opens by what is no click takes the place of what is open
+    files = page.evaluate_handle(
+        """() => { const all = new DataTransfer();
+          all.items.add(new File(['{"version": 1}'], "dropped.json")); return all; }"""
+    )
+    page.dispatch_event("dialog[open]", "drop", {"dataTransfer": files})
+    playwright_api.expect(opened).to_have_accessible_name("Open a scene")
+
+
 def test_a_double_click_arranges_once(page: Any, server: str, shown: Shown) -> None:
     page.goto(f"{server}/#session={create(server)}")
     shown.wait("cardan.pose('near')")

@@ -150,3 +150,30 @@ def test_messages_lie_over_names(page: Any, shown: Shown) -> None:
     shown.wait("document.querySelectorAll('.labels span:not([hidden])').length > 20")
     assert page.evaluate(BEHIND, box)
     assert page.screenshot(clip=box) == without
+
+
+def test_names_that_are_cut_off_are_said_in_full_at_the_pointer(page: Any, shown: Shown) -> None:
+    long = "front left leg of the robot, " * 4
+    joint = {"name": f"{long}knee", "type": "hinge", "parent": "world", "child": "near",
+             "anchor": [0, 0, 0], "axis": [0, 1, 0],
+             "motor": {"type": "velocity", "target": 1, "max_force": 1}}  # fmt: skip
+    near, far = FLOATING["bodies"]
+    bodies = [near, {**far, "name": f"{long}foot"}]
+    scene = {**FLOATING, "name": f"{long}robot", "bodies": bodies, "joints": [joint]}
+    made = httpx.post(f"{shown.server}/v1/sessions", json={"scene": scene}, timeout=60)
+    made.raise_for_status()
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("cardan.pose('near')")
+    outline = page.locator("#outline")
+    for name, place in (
+        ("robot", page.locator("#scene-name")),
+        ("foot", outline.get_by_text("foot")),
+        ("knee", outline.get_by_text("knee")),
+        ("knee", page.locator(".motor-name")),
+    ):
+        place.hover()
+        playwright_api.expect(place).to_have_attribute("title", f"{long}{name}")
+    # what is there in full is not said twice
+    whole = outline.get_by_text("near", exact=True)
+    whole.hover()
+    playwright_api.expect(whole).to_have_attribute("title", "")

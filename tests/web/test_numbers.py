@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from typing import Any
 
 import httpx
@@ -145,6 +146,18 @@ def test_momentum_reactions_and_power_of_a_stored_run(page: Any, server: str) ->
     power = kept["joints/motor_force"] * kept["joints/qd"]
     assert np.abs(power).max() > 5
     same("Power of axle [W]", [power], 1e-4)
+
+
+def test_a_selected_body_shows_its_momentum(page: Any, server: str, shown: Shown) -> None:
+    """Also while nothing is pinned, and in a run that has not begun."""
+    made = httpx.post(f"{server}/v1/sessions", json={"scene": TUMBLE, "paused": True}, timeout=60)
+    page.goto(f"{server}/#session={made.json()['id']}")
+    shown.wait("cardan.pose('plank')")
+    page.locator("#outline").get_by_role("button", name="plank").click()
+    facts = page.locator("#inspector")
+    # m (v + w x r) with the centre 0.3 m along x: 2 ((1, 0, 4) + (0, -0.6, -0.3))
+    words = re.compile(r"Momentum.*2\.000  \u22121\.200  7\.400")
+    playwright_api.expect(facts).to_contain_text(words)
 
 
 def test_momentum_and_reactions_of_a_run_that_goes_on(page: Any, server: str, shown: Shown) -> None:

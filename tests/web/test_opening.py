@@ -69,3 +69,27 @@ def test_who_opens_something_else_waits_for_the_run_no_longer(page: Any, shown: 
     httpx.post(url, headers={"Prefer": "wait=30"}, timeout=60).raise_for_status()
     shown.wait(f"cardan.sessionId() === '{session}' && cardan.shown().time > 1")
     assert shown.now()["mode"] == "live"
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("#run=../examples/incline", "There is no /v1/simulations/../examples/incline here"),
+        ("#session=../examples/incline", "There is no /v1/sessions/../examples/incline here"),
+        ("#compare=nothing", "There is no comparison “nothing”."),
+    ],
+)
+def test_what_an_address_names_wrongly_is_said(
+    tab: Any, server: str, address: str, words: str
+) -> None:
+    """And what stands for an id leads to no other address of the API."""
+    shown = Shown(tab, server)
+    tab.set_viewport_size(SMALL)
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(f"{server}/{address}")
+    shown.wait("cardan.shown().time > 0")
+    playwright_api.expect(tab.locator("#messages")).to_contain_text(words)
+    playwright_api.expect(tab.locator("#messages")).to_contain_text("is shown instead")
+    assert f"{server}/v1/examples/incline" not in asked
+    shown.close()

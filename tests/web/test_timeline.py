@@ -100,6 +100,15 @@ def test_where_a_text_stops_being_json(node: str, text: str, line: int, column: 
     assert (found["line"], found["column"]) == (line, column), found["message"]
 
 
+@pytest.mark.parametrize("number", ["1e400", "-2E+309", "9" * 400])
+def test_a_number_that_would_be_infinite_is_named(node: str, number: str) -> None:
+    """The service would be sent null in its place, and say that nothing is there."""
+    text = f'{{"a": 1.7e308,\n "mass": {number}}}'
+    found = run_module(node, "json_fault.js", "jsonFault", "return jsonFault(input);", text)
+    assert (found["line"], found["column"]) == (2, 10)
+    assert number[:12] in found["message"]
+
+
 def test_what_the_browser_reads_has_no_fault(node: str) -> None:
     """Every document JSON.parse takes is taken, every one it refuses is refused."""
     body = """

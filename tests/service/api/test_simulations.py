@@ -39,6 +39,18 @@ def test_whether_one_waits_decides_between_200_and_202(client):
     assert (answer.status_code, answer.json()["status"]) == (202, "succeeded")
 
 
+def test_of_two_idempotency_keys_none_is_taken(client):
+    """Which of them would find the run again cannot be known."""
+    keys = [("Idempotency-Key", str(uuid.uuid4())) for _ in range(2)]
+    answer = client.post("/v1/simulations", json=DROP, headers=keys)
+    (fault,) = answer.json()["errors"]
+    assert (answer.status_code, fault["pointer"]) == (422, "/header/Idempotency-Key")
+    assert fault["got"].startswith(keys[0][1])
+    # one of them is free for another request
+    answer = client.post("/v1/simulations", json=DROP, headers=keys[:1])
+    assert answer.status_code == 202
+
+
 def test_overrides_are_part_of_the_scene(client):
     info = run_to_end(client, DROP, overrides={"/simulation/duration": 0.1})
     assert info["total_steps"] == 50

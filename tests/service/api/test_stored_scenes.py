@@ -107,6 +107,24 @@ def test_a_change_says_of_what(client, stored):
     assert change(client, place, {}, f"W/{etag}").status_code == 412
 
 
+def test_an_if_match_that_names_no_tag_is_said_to_name_none(client, stored):
+    place, etag = stored.headers["location"], stored.headers["etag"]
+    for wrong in (etag.strip('"'), etag[:-1], f"{etag} {etag}", f"{etag}, *", ""):
+        answer = change(client, place, {"name": "new"}, wrong)
+        (fault,) = answer.json()["errors"]
+        assert (answer.status_code, fault["pointer"]) == (422, "/header/If-Match")
+        assert fault["got"] == wrong
+        assert "double quotes" in fault["message"]
+    # several headers are one list
+    two = [*PATCH.items(), ("If-Match", '"a"'), ("If-Match", etag)]
+    answer = client.patch(place, content=b"{}", headers=two)
+    assert answer.status_code == 200
+    etag = answer.headers["etag"]
+    # lists may have empty places, and tags commas
+    assert change(client, place, {}, f'"a,b" ,, {etag},').status_code == 200
+    assert change(client, place, {}, f'"a,{etag[1:-1]},b"').status_code == 412
+
+
 def test_a_patch_to_something_invalid_changes_nothing(client, stored):
     place, etag = stored.headers["location"], stored.headers["etag"]
     for patch, pointer in (

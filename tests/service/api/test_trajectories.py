@@ -61,6 +61,7 @@ def test_parquet_is_the_default_and_carries_its_meaning(get, done, client):
         ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.stream"),
         ("text/html, text/csv;q=0.5, */*;q=0.1", "text/csv"),
         ("text/csv;q=0, */*", "application/vnd.apache.parquet"),
+        ("", "application/vnd.apache.parquet"),
     ],
 )
 def test_accept_chooses_the_format(get, accept, kind):

@@ -99,3 +99,25 @@ def test_the_log_ends_with_a_whole_line_whatever_was_written(folder: SessionFold
     again.append(entry(5))
     assert path.read_bytes().startswith(whole)
     assert [one.number for one in folder.log()] == [1, 2, 3, 5]
+
+
+def test_key_frames_that_the_disk_refuses_are_logged_when_that_begins_and_ends(
+    folder: SessionFolder, caplog: pytest.LogCaptureFixture
+):
+    keys = KeyFrames(folder, 10_000)
+    place = folder.path / "keys"
+    for turn in (0, 100):
+        place.rmdir()
+        place.touch()
+        for step in range(turn, turn + 5):
+            keys.write(key(step))
+        place.unlink()
+        place.mkdir()
+        for step in (turn + 10, turn + 20):
+            keys.write(key(step))
+        assert folder.key_moments() == [(0, turn + 10), (0, turn + 20)]
+        for path in place.iterdir():
+            path.unlink()
+    levels = [record.levelname for record in caplog.records]
+    assert levels == ["ERROR", "WARNING"] * 2
+    assert "from step 10 on" in caplog.messages[1]
