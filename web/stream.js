@@ -71,6 +71,8 @@ export class Stream {
     this.attempts = 0;
     /** whether the service is there and refuses the connection, and that is said */
     this.refused = false;
+    /** whether an answer is awaited that tells why */
+    this.asking = false;
     this.retryTimer = 0;
     this.stopped = false;
     /** whether the session has ended: nothing comes any more */
@@ -256,7 +258,7 @@ export class Stream {
     }
     this.attempts += 1;
     const delay = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** (this.attempts - 1)) * (0.75 + 0.5 * Math.random());
-    if (this.attempts >= WORTH_SAYING && !this.refused) this.tellWhy(this.attempts);
+    if (this.attempts >= WORTH_SAYING && !this.refused && !this.asking) this.tellWhy(this.attempts);
     this.handlers.onStatus("lost", `trying again in ${(delay / 1000).toFixed(1)} s`);
     this.retryTimer = window.setTimeout(() => this.connect(), delay);
   }
@@ -267,7 +269,9 @@ export class Stream {
    * @param {number} attempt
    */
   async tellWhy(attempt) {
+    this.asking = true;
     const refusal = await getSession(this.sessionId).then(() => null, (error) => (error instanceof ProblemError && REFUSED.has(error.problem.status ?? 0) ? error.problem : null));
+    this.asking = false;
     if (this.stopped || this.attempts < WORTH_SAYING) return; // it is back
     this.refused ||= refusal !== null;
     if (!refusal && attempt > WORTH_SAYING) return; // that is said
