@@ -183,11 +183,7 @@ def so_far(state: State) -> dict[str, Any]:
 
 def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
     """The step with which an error of an order is within its limit, with a margin, as a change."""
-    return step_change(h, 0.8 * (limit / value) ** (1.0 / order))
-
-
-def step_change(h: float, share: float) -> str:
-    """Advice to take a step of at most this share of the present one."""
+    share = 0.8 * (limit / value) ** (1.0 / order)
     if share < LEAST_SHARE:
         return FAR_CHANGE
     return f"Make `simulation.dt` at most {h * share:.2g} s."
