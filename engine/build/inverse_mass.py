@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.kinds import is_one_of
-from cardan.engine.build.reflected_mass import reflected_inverse_mass
+from cardan.engine.build.mobility import rigid_drives
+from cardan.engine.build.reflected_mass import joint_motions, reflected_inverse_mass
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.sides import Side, sides_of_joints
-from cardan.engine.constraints.joints.coordinates import is_length, is_translation
+from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.world.model import (
+    BALL,
     COUPLING,
     CYLINDRICAL,
     DISTANCE,
@@ -19,15 +21,10 @@ from cardan.engine.world.model import (
     FORCE_SPRING,
     FORCE_TORSION,
     GEAR,
-    HINGE,
     HINGE2,
     MOTOR_POSITION,
-    MOTOR_VELOCITY,
-    PLANAR,
     RACK,
-    SCREW,
     SLIDER,
-    UNIVERSAL,
     Bodies,
     Forces,
     Joints,
@@ -38,8 +35,6 @@ Array = NDArray[np.float64]
 
 # joints that leave more than the motion of their coordinates free
 LOOSE = (COUPLING, DISTANCE, GEAR, RACK)
-# rotations about an axis that is fixed in A: those of the first column, and all of a joint
-ABOUT_FIRST, ABOUT_ONE = (HINGE2, UNIVERSAL), (HINGE, SCREW, CYLINDRICAL, PLANAR)
 
 
 def largest_inverse_inertias(bodies: Bodies) -> list[float]:
@@ -80,41 +75,31 @@ def write_force_masses(forces: Forces, bodies: Bodies) -> None:
                 )
 
 
-def moment_of(joints: Joints, coordinate: tuple[int, int], moments: Array, line: Array) -> float:
-    """Moment of inertia that a coordinate turns [kg m^2].
-
-    Where its axis may turn, too, the least for drives that yield, the largest for rigid ones: both
-    err on the safe side.
-
-    Reads   moments (3, 3) kg m^2; line: the first axis of the joint; both in W
-    """
-    j, axis = coordinate
-    kind = joints.kind[j]
-    if kind in ABOUT_ONE or (kind in ABOUT_FIRST and axis == 0):
-        return float(line @ moments @ line)
-    return float(np.linalg.eigvalsh(moments)[0 if joints.motor_stiffness[j, axis].any() else -1])
-
-
 def locked_inverse_mass(
     joints: Joints, place: Place, coordinate: tuple[int, int], sides: list[Side]
 ) -> float:
-    """J M^-1 J^T of a coordinate between sides that move freely [1/kg or 1/(kg m^2)]."""
-    (j, axis), total = coordinate, 0.0
-    parent, child = joints.body_a[j], joints.body_b[j]
+    """J M^-1 J^T of a coordinate between sides that move freely [1/kg or 1/(kg m^2)].
+
+        m = s^T I s,    I = I_A (I_A + I_B)^-1 I_B,  or that of the only side
+
+    Spatial inertias about the anchor, s the motion of the child; other coordinates of the joint are
+    locked. The axes of a ball joint turn: the least moment for drives that yield, the largest for
+    rigid ones, which err on the safe side.
+    """
+    j, axis = coordinate
+    child = joints.body_b[j]
     anchor = place.p[child] + turn(place.q[child], joints.anchor_B[j])
-    line = turn(place.q[parent], joints.axis_A[j])
-    for side in sides:
-        if is_translation(int(joints.kind[j]), axis):
-            moved = side.mass
-        else:
-            moments = side.inertia_about(side.centre() if len(sides) == 2 else anchor)
-            moved = moment_of(joints, coordinate, moments, line)
-        total += 1.0 / moved if moved > 0.0 else np.inf
-    if joints.kind[j] == SCREW:
-        # what turns moves along by the pitch
-        along = joints.ratio[j] ** 2 / sum(1.0 / side.mass for side in sides)
-        total = 1.0 / (1.0 / total + along)
-    return total
+    about = [side.spatial_inertia(anchor) for side in sides]
+    moved = about[0]
+    if len(about) == 2:
+        moved = about[0] @ np.linalg.solve(about[0] + about[1], about[1])
+    S = joint_motions(joints, place, j)
+    masses = S.T @ moved @ S
+    if joints.kind[j] == BALL:
+        mass = np.linalg.eigvalsh(masses)[0 if joints.motor_stiffness[j, axis].any() else -1]
+    else:
+        mass = masses[axis, axis]
+    return 1.0 / float(mass) if mass > 0.0 else np.inf
 
 
 def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
@@ -157,8 +142,7 @@ def spring_inverse_masses(model: Model) -> Array:
     least = np.zeros(len(bodies.kind))
     moving = bodies.kind == DYNAMIC
     least[moving] = np.linalg.eigvalsh(bodies.inertia_B[moving])[:, 0]
-    stiff = (joints.motor_kind == MOTOR_VELOCITY) | (joints.motor_kind == MOTOR_POSITION)
-    told = (stiff & ~joints.motor_stiffness.any(axis=2)).any(axis=1)
+    told = rigid_drives(joints).any(axis=1)
     inverse = bodies.inverse_mass.copy()
     for body in (joints.body_a[told], joints.body_b[told]):
         inverse[body], least[body] = 0.0, np.inf

@@ -142,10 +142,15 @@ def mobility_of(
     return given, free[part].astype(np.int64)
 
 
+def rigid_drives(joints: Joints | Structure) -> NDArray[np.bool_]:
+    """(j, 3): coordinates with a drive to a speed or a position that is no spring."""
+    rigid = is_one_of(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
+    return rigid & (joints.motor_stiffness == 0.0).all(axis=2)
+
+
 def wholly_driven(joints: Joints | Structure) -> NDArray[np.bool_]:
     """(j,): joints all of whose motions rigid drives prescribe, or that leave none."""
-    rigid = is_one_of(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
-    rigid &= (joints.motor_stiffness == 0.0).all(axis=2) & np.isinf(joints.motor_max_force)
+    rigid = rigid_drives(joints) & np.isinf(joints.motor_max_force)
     rigid &= np.isinf(joints.motor_max_speed)
     free = np.array([n_coordinates(int(one)) for one in joints.kind], np.int64)
     found: NDArray[np.bool_] = (rigid.sum(axis=1) == free) & ~is_one_of(joints.kind, NEVER_GIVEN)

@@ -13,31 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.components import components
 from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.mobility import rigid_drives, sets_of_bodies
 from cardan.engine.build.rotations import rotation_matrix, turn
+from cardan.engine.build.tree import Start, motions
 from cardan.engine.trees.subspaces import constraint_subspace
 from cardan.engine.world.model import (
-    BALL,
     COUPLING,
-    CYLINDRICAL,
     DISTANCE,
     DYNAMIC,
-    FIXED,
     GEAR,
-    HINGE,
-    HINGE2,
     MOTOR_NONE,
-    MOTOR_POSITION,
-    MOTOR_VELOCITY,
-    PLANAR,
     RACK,
-    SCREW,
-    SLIDER,
-    UNIVERSAL,
     Bodies,
     Joints,
 )
+from cardan.engine.world.tree import NODE_BALL, NODE_SCREW, NODE_SLIDER
 
 Array = NDArray[np.float64]
 
@@ -55,36 +46,15 @@ BLOCKED = 1e-12
 def joint_motions(joints: Joints, place: Place, j: int) -> Array:
     """S (6, d): motions of the child of joint j against its parent at the anchor, one for each
     coordinate; angular part first, W. Suspensions of hinge2 are locked."""
-    q = place.q[joints.body_a[j]]
-    s, t1, t2 = (turn(q, e[j]) for e in (joints.axis_A, joints.tangent1_A, joints.tangent2_A))
-    second = turn(place.q[joints.body_b[j]], joints.axis_B[j])
-    none, kind = np.zeros(3), int(joints.kind[j])
-    columns = {
-        FIXED: [],
-        HINGE: [(s, none)],
-        SLIDER: [(none, s)],
-        SCREW: [(s, joints.ratio[j] * s)],
-        UNIVERSAL: [(s, none), (second, none)],
-        HINGE2: [(s, none), (second, none)],
-        CYLINDRICAL: [(none, s), (s, none)],
-        PLANAR: [(none, t1), (none, t2), (s, none)],
-        BALL: [(t1, none), (t2, none), (np.cross(t1, t2), none)],
-    }[kind]
+    none, columns = np.zeros(3), list[tuple[Array, Array]]()
+    for step in motions(joints, j, Start(place.p, place.q)):
+        s = step.axis_W
+        if step.kind == NODE_BALL:
+            columns += [(axis, none) for axis in np.eye(3)]
+        elif step.coordinate >= 0:
+            along = {NODE_SLIDER: 1.0, NODE_SCREW: float(joints.ratio[j])}.get(step.kind, 0.0)
+            columns.append((none if step.kind == NODE_SLIDER else s, along * s))
     return np.array([np.concatenate(pair) for pair in columns]).reshape(len(columns), 6).T
-
-
-def is_held(joints: Joints, j: int, axis: int) -> bool:
-    """Whether a rigid drive holds a coordinate."""
-    driven = joints.motor_kind[j, axis] in (MOTOR_POSITION, MOTOR_VELOCITY)
-    return bool(driven and not joints.motor_stiffness[j, axis].any())
-
-
-def is_slack(joints: Joints, j: int, locked: bool) -> bool:
-    """Whether joint j holds nothing here: couplings, gears, racks, and lengths that may vary."""
-    if joints.kind[j] != DISTANCE:
-        return joints.kind[j] in (COUPLING, GEAR, RACK)
-    varies = joints.limit_on[j, 0] or joints.spring_on[j] or joints.motor_kind[j, 0] != MOTOR_NONE
-    return bool(varies and not (locked and is_held(joints, j, 0)))
 
 
 class Mechanism(NamedTuple):
@@ -93,7 +63,17 @@ class Mechanism(NamedTuple):
     joints: Joints
     bodies: Bodies
     place: Place
+    rigid: NDArray[np.bool_]  # (j, 3) coordinates that rigid drives hold
     number: dict[int, int]  # of each of its bodies
+
+
+def is_slack(mechanism: Mechanism, j: int, locked: bool) -> bool:
+    """Whether joint j holds nothing here: couplings, gears, racks, and lengths that may vary."""
+    joints = mechanism.joints
+    if joints.kind[j] != DISTANCE:
+        return joints.kind[j] in (COUPLING, GEAR, RACK)
+    varies = joints.limit_on[j, 0] or joints.spring_on[j] or joints.motor_kind[j, 0] != MOTOR_NONE
+    return bool(varies and not (locked and mechanism.rigid[j, 0]))
 
 
 def joint_rows(mechanism: Mechanism, j: int, locked: bool) -> Array:
@@ -102,7 +82,7 @@ def joint_rows(mechanism: Mechanism, j: int, locked: bool) -> Array:
 
     locked: whether rigid drives hold their coordinates
     """
-    joints, bodies, place, number = mechanism
+    joints, bodies, place, rigid, number = mechanism
     ends = (int(joints.body_a[j]), int(joints.body_b[j]))
     anchors = (joints.anchor_A[j], joints.anchor_B[j])
     if joints.kind[j] == DISTANCE:
@@ -110,7 +90,7 @@ def joint_rows(mechanism: Mechanism, j: int, locked: bool) -> Array:
         rows = np.concatenate([np.zeros(3), line])[None]
     else:
         S = joint_motions(joints, place, j)
-        free = [k for k in range(S.shape[1]) if not (locked and is_held(joints, j, k))]
+        free = [k for k in range(S.shape[1]) if not (locked and rigid[j, k])]
         rows = constraint_subspace(S[None, :, free])[0].T
     C = np.zeros((len(rows), len(number), 6))
     for i, anchor, sign in zip(ends, anchors, (-1.0, 1.0), strict=True):
@@ -133,19 +113,18 @@ def reflected_inverse_mass(joints: Joints, bodies: Bodies, place: Place, j: int)
     """
     moving = bodies.kind == DYNAMIC
     a, b = joints.body_a, joints.body_b
-    inner = moving[a] & moving[b] & (joints.kind != COUPLING)
-    part = components(len(moving), a[inner], b[inner])
+    part = sets_of_bodies(joints, moving)
     own = [int(part[i]) for i in (a[j], b[j]) if moving[i]]
     members = moving & np.isin(part, own)
     least = 1.0 / (MOST * float(bodies.mass[members].sum())) if own else 0.0
     if members.sum() > MOST_BODIES:
         return MOST * least
     number = {int(i): k for k, i in enumerate(np.flatnonzero(members))}
-    mechanism = Mechanism(joints, bodies, place, number)
+    mechanism = Mechanism(joints, bodies, place, rigid_drives(joints), number)
     near = [k for k in np.flatnonzero(members[a] | members[b]).tolist() if k != j]
     w, left = joint_rows(mechanism, j, False)[0], 0.0
     for locked in (True, False):
-        held = [k for k in near if not is_slack(joints, k, locked)]
+        held = [k for k in near if not is_slack(mechanism, k, locked)]
         rows = [joint_rows(mechanism, k, locked) for k in held]
         left = what_is_left(w, np.concatenate([np.zeros((0, len(w))), *rows]))
         if left > BLOCKED * float(w @ w):

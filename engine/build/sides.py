@@ -47,6 +47,12 @@ class Side(NamedTuple):
         moved = cross + cross.T - square
         return self.inertia + moved - np.trace(moved) * np.eye(3)
 
+    def spatial_inertia(self, point: Array) -> Array:
+        """(6, 6) about a point of W, in W: of (w, v) of the point, angular part first."""
+        arm = np.cross(self.first - self.mass * point, np.eye(3)).T
+        turns = self.inertia_about(point)
+        return np.block([[turns, arm], [arm.T, self.mass * np.eye(3)]])
+
 
 def side_of(bodies: Bodies, place: Place, i: int) -> Side:
     """Body i as a side, written in W about the origin."""

@@ -19,11 +19,13 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.constraints.row import row_speed
+from cardan.engine.problem.coupled import add_up_matrix
 from cardan.engine.solvers.direct.cholesky import Factor, add_row
 from cardan.engine.solvers.direct.tree_elimination import (
     factor_equations,
     reduce_on_trees,
     restore_on_trees,
+    write_order,
     write_sizes,
 )
 from cardan.engine.spatial.vec3 import (
@@ -48,7 +50,7 @@ from cardan.engine.trees.coordinates import advance_coordinates
 from cardan.engine.trees.impulses import has_loops
 from cardan.engine.trees.invariants import centre_of, floats_tied
 from cardan.engine.trees.kinematics import write_velocities
-from cardan.engine.trees.operator import diagonal_in_trees, push_row
+from cardan.engine.trees.operator import diagonal_in_trees, push_row, write_tree_matrix
 from cardan.engine.world.problem import Dense, Problem
 from cardan.engine.world.tree import INVARIANT_CENTRE, INVARIANT_LINEAR, Tree, TreeWork
 from cardan.engine.world.workspace import Workspace
@@ -169,11 +171,14 @@ def is_near_singular(problem: Problem, dense: Dense) -> bool:
 
     Its pivot is the square of the distance to a configuration with an additional freedom.
 
-    Reads   dense.S: A of the loops; dense.indices[0]: the order of its rows
-    Writes  dense.factor, indices, vectors[8]
+    Reads   the loops
+    Writes  dense: S, path, path_tree, factor, indices, vectors[8]
     """
     factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
     S, size, n, taken = dense.S, dense.vectors[8], problem.count[0], dense.indices[4]
+    write_order(problem, True, dense)
+    write_tree_matrix(problem, dense.indices[0], n, dense)
+    add_up_matrix(problem, dense.indices[0], n, S)
     least = max(write_sizes(problem, dense.indices[0], 0, n, size), NOTHING)
     factor_equations(S, size, max(least, LITTLE), (0, n), taken, factor)
     for e in range(n):
@@ -206,11 +211,11 @@ def settle_loops(world: World) -> bool:
         moves = CLOSED_EXACTLY < largest < before and k < NEWTON_PASSES - 1
         if k > 0 and not moves:
             break
-        solve_shift(tree, work)
         if k == 0 and is_near_singular(problem, work.dense):
             write_velocities(tree, state.tree_qd, scratch)
             write_body_velocities(tree, scratch, state)
             return False
+        solve_shift(tree, work)
         if not moves:
             break
         before = 0.5 * largest

@@ -32,8 +32,8 @@ from cardan.engine.verdict.moments import moment_findings
 from cardan.engine.verdict.motion import (
     CABLE_CHANGE,
     energy_change,
+    largest_step,
     motion_findings,
-    step_change,
 )
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
@@ -285,7 +285,7 @@ def findings(
             finding["value"] *= h
             finding["limit"] *= h
             finding |= {"quantity": quantity, "unit": unit, "body": names.body(first)}
-            change = step_change(h, finding["limit"] / finding["value"])
+            change = largest_step(h, finding["value"], finding["limit"], 1)
             finding |= {"worst": names.body(worst), "change": change}
             found.append(finding)
     deep = crossing(state, DEPTH, h)

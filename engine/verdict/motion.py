@@ -27,6 +27,7 @@ from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.limits import LARGEST_TURN, LENGTH_SHARE, REST_SPEED, body_lengths
 from cardan.engine.build.mobility import driven_mechanisms, prescribed_bodies
 from cardan.engine.verdict.estimates import (
+    cushioned_bodies,
     has_orbits,
     is_abrupt,
     may_strike,
@@ -38,11 +39,16 @@ from cardan.engine.verdict.estimates import (
     variations,
 )
 from cardan.engine.world.model import (
+    BOX,
+    CAPSULE,
     COUPLING,
     DYNAMIC,
+    ELLIPSOID,
     GEAR,
+    PLANE,
     RACK,
     SLIDER,
+    SPHERE,
     Model,
 )
 from cardan.engine.world.options import (
@@ -96,6 +102,14 @@ PATCHES = {
     ),
     ON_FACETS: ("facet_impacts", "Use a finer mesh, or a shape that is round."),
 }
+SMALLER_STEP = "Make `simulation.dt` smaller."
+# decision 1080: points of contact come and go with a depth, whatever the step is
+RIM_CHANGE = (
+    f"{SMALLER_STEP} Rims and facets that sink into what is soft may bring or take energy with any "
+    "step: give the pair more `damping`, or no `compliance`."
+)
+# shapes whose points of contact come and go without a depth
+SMOOTH = (SPHERE, CAPSULE, ELLIPSOID, BOX, PLANE)
 LOOP_CHANGE = '`simulation.formulation`: "maximal" is right at dead centres; or a smaller `dt`.'
 CABLE_CHANGE = (
     "A cable that is wound up to the rim of its wheel has no tangent any more: let a stop "
@@ -106,8 +120,10 @@ CABLE_CHANGE = (
 
 def energy_change(model: Model) -> str:
     """What mends an energy that nothing explains, as a sentence."""
-    wound = bool((model.joints.wheel > 0.0).any())
-    return CABLE_CHANGE if wound else "Make `simulation.dt` smaller."
+    if (model.joints.wheel > 0.0).any():
+        return CABLE_CHANGE
+    soft = cushioned_bodies(model)[model.shapes.body]
+    return RIM_CHANGE if (soft & ~is_one_of(model.shapes.kind, SMOOTH)).any() else SMALLER_STEP
 
 
 def small_energy(model: Model, state: State, options: StepOptions) -> float:
@@ -167,11 +183,7 @@ def so_far(state: State) -> dict[str, Any]:
 
 def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
     """The step with which an error of an order is within its limit, with a margin, as a change."""
-    return step_change(h, 0.8 * (limit / value) ** (1.0 / order))
-
-
-def step_change(h: float, share: float) -> str:
-    """Advice to take a step of at most this share of the present one."""
+    share = 0.8 * (limit / value) ** (1.0 / order)
     if share < LEAST_SHARE:
         return FAR_CHANGE
     return f"Make `simulation.dt` at most {h * share:.2g} s."
@@ -238,16 +250,20 @@ def drift_finding(model: Model, state: State, options: StepOptions) -> Finding |
     return {**so_far(state), "quantity": "energy_drift", **more}
 
 
-def loop_finding(model: Model, state: State, names: Any) -> Finding | None:
+def loop_finding(model: Model, state: State, options: StepOptions, names: Any) -> Finding | None:
     """Loops of trees whose rates had to be scaled by far more in one step than a drift explains.
 
     So it is after a dead centre, where the equations of a loop lose their rank: drives then have
-    torques that are noise for some steps, and fast mechanisms leave their branch.
+    torques that are noise for some steps, and fast mechanisms leave their branch. Where nothing
+    moves, as in a frame, both energies are rounding.
     """
     loops = np.flatnonzero(model.tree.inner == 0)
     largest = float(state.extremes[RETURNED_LARGEST])
-    limit = RETURNED_SHARE * float(state.extremes[EXTREME_KINETIC])
+    kinetic = float(state.extremes[EXTREME_KINETIC])
+    limit = RETURNED_SHARE * kinetic
     if len(model.tree.kind) == 0 or len(loops) == 0 or not largest > limit > 0.0:
+        return None
+    if kinetic < small_energy(model, state, options):
         return None
     more = {"value": largest, "limit": limit, "unit": "J", "change": LOOP_CHANGE}
     found = so_far(state) | {"joint": names.joints[int(loops[0])], "quantity": "loop_jump"}
@@ -327,7 +343,7 @@ def motion_findings(model: Model, state: State, options: StepOptions, names: Any
         turn_finding(mean_turns(model, state, h), LARGEST_TURN, state, h, names),
         turn_finding(counted_turns(model, state, h), HALF_TURN, state, h, names),
         drift_finding(model, state, options),
-        loop_finding(model, state, names),
+        loop_finding(model, state, options, names),
         drive_finding(model, state, options, names),
         impact_finding(model, state, names),
         patch_finding(model, state, names, TURNED_ON_FACES),

@@ -305,6 +305,47 @@ def test_servo_of_a_ball_joint_counts_the_largest_moment() -> None:
     assert sim.joint_table()["q"][2] == pytest.approx(1.0, abs=1e-9)
 
 
+LOCKED = {"lower": 0.0, "upper": 0.0}
+OFFSET = {"anchor": [0.1, 0.05, 0.3], "axis": [0.0, 0.6, 0.8]}
+ACROSS = OFFSET | {"axis2": [1.0, 0.0, 0.0]}
+
+
+def pair(parent: str, **joint: Any) -> Any:
+    """Two bodies with a joint beside their centres, in free space, or one on the world."""
+    child = {"name": "b", "mass": 3.0, "inertia": [0.4, 0.5, 0.3, 0.05, -0.02, 0.03]}
+    bodies = [child | {"position": [0.4, -0.2, 0.5]}]
+    if parent != "world":
+        bodies.append({"name": "a", "mass": 2.0, "inertia": [0.2, 0.3, 0.25]})
+    made = {"name": "j", "parent": parent, "child": "b", **joint}
+    options = {"dt": 1e-5, "collisions": False}
+    return simulate(document(bodies, [made], gravity=[0, 0, 0], simulation=options))
+
+
+@pytest.mark.parametrize("parent", ["world", "a"])
+@pytest.mark.parametrize(
+    ("joint", "axis"),
+    [
+        ({"type": "hinge"} | OFFSET, 0),
+        ({"type": "slider", "axis": [0.0, 0.6, 0.8]}, 0),
+        ({"type": "screw", "pitch": 2.0} | OFFSET, 0),
+        ({"type": "universal", "limits2": LOCKED} | ACROSS, 0),
+        ({"type": "universal", "limits": LOCKED} | ACROSS, 1),
+        ({"type": "cylindrical", "limits2": LOCKED} | OFFSET, 0),
+        ({"type": "cylindrical", "limits": LOCKED} | OFFSET, 1),
+    ],
+    ids=lambda one: one["type"] if isinstance(one, dict) else str(one),
+)
+def test_a_drive_knows_what_it_moves(parent: str, joint: Document, axis: int) -> None:
+    # as much as one newton accelerates it; two bodies in free space swing about their joint
+    name = ("motor", "motor2")[axis]
+    pushed = pair(parent, **joint, **{name: {"type": "force", "target": 1.0}})
+    pushed.advance(1)
+    moved = float(pushed.joint_table()["qd"][axis]) / 1e-5
+    servo = {"type": "position", "target": 1.0, "max_force": 2.0}
+    found = pair(parent, **joint, **{name: servo}).model.joints.motor_inverse_mass[0, axis]
+    assert found == pytest.approx(moved, rel=1e-4)
+
+
 def test_speed_limit_keeps_a_servo_that_can_brake_from_rushing() -> None:
     motor = {"type": "position", "target": 1.0, "max_force": 60.0, "max_speed": 0.5}
     sim = wheel(motor=motor)

@@ -56,6 +56,33 @@ def test_a_double_pendulum_has_its_two_frequencies_and_shapes() -> None:
         assert moved == pytest.approx([-0.7, -0.7 * (1.0 + s * math.sqrt(2.0))], rel=1e-8)
 
 
+def hung(radius: float) -> Document:
+    """A body on a line of 0.7 m, 0.3 m above its centre, from a point or a wheel that rests."""
+    bob = {"name": "bob", "mass": 4.0, "inertia": [0.05] * 3, "position": [radius, 0, -1.0]}
+    line: Document = {"name": "line", "type": "distance", "parent": "world", "child": "bob"}
+    line |= {"anchor": [0, 0, 0], "anchor2": [radius, 0, -0.7]}
+    if radius:
+        line["wheel"] = {"radius": radius, "axis": [0, 1, 0]}
+    glass = {
+        "name": "glass",
+        "type": "planar",
+        "parent": "world",
+        "child": "bob",
+        "axis": [0, 1, 0],
+    }
+    return document([bob], [line, {**glass, "direction": [1, 0, 0]}])
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("radius", [0.0, 0.2])
+def test_a_bob_on_a_line_swings_as_two_links(radius: float) -> None:
+    """One equation of length, small errors of which are none of a singular place."""
+    length, top, inertia = 0.7, 0.3, 0.05 / 4.0
+    M = np.array([[length**2, length * top], [length * top, top**2 + inertia]])
+    squares = scipy.linalg.eigvalsh(G * np.diag([length, top]), M)
+    assert frequencies(linear(hung(radius))) == pytest.approx(np.sqrt(squares), rel=1e-8)
+
+
 @pytest.mark.reference
 def test_a_chain_of_many_links_has_the_stiffness_and_inertia_of_the_text() -> None:
     """120 equal links of length l, hanging: with absolute angles K is diagonal."""

@@ -44,6 +44,18 @@ def test_a_pendulum_falls_to_its_lowest_place_and_hangs_on_its_pin() -> None:
     assert found.stability.eigenvalues == pytest.approx([2.0 * G * 1.5 / (0.1 + 2.0 * 1.5**2)])
 
 
+@pytest.mark.parametrize("top", [0.0, 0.3])
+def test_a_bob_on_a_rod_falls_to_its_lowest_place(top: float) -> None:
+    """A rod of one equation: 0.76 m, held at its end, or beside the centre of the bob."""
+    bob = {"name": "bob", "mass": 4.0, "inertia": [0.05] * 3, "position": [0.2, 0, -1.0]}
+    rod: Document = {"name": "rod", "type": "distance", "parent": "world", "child": "bob"}
+    rod |= {"anchor": [0.5, 0, 0], "anchor2": [0.2, 0, top - 1.0]}
+    found = judged(document([bob], [rod]))
+    assert found.status == "equilibrium"
+    lowest = [0.5, 0, -math.hypot(0.3, 1.0 - top) - top]
+    assert found.poses[0, :3] == pytest.approx(lowest, abs=1e-6)
+
+
 def test_upright_it_is_balanced_but_not_stable() -> None:
     found = judged(arm(1.0, 2.0, initial={"position": math.pi}))
     assert (found.status, found.moved, found.stability.stable) == ("equilibrium", False, False)
