@@ -69,7 +69,16 @@ def decomposed(surface: Surface) -> list[NDArray[np.float64]] | None:
 def convex_pieces(shape: Any, pointer: str, faults: Faults) -> list[Hull]:
     """Hulls whose union approximates a closed mesh; adds a fault if there are none."""
     surface = surface_of_mesh(shape)
-    hull = convex_hull(surface.vertices)
+    try:
+        hull = convex_hull(surface.vertices)
+    except ValueError as error:
+        faults.add(
+            f"{pointer}/vertices",
+            "flat_hull",
+            f"Of this mesh {error}; a body that moves needs a solid.",
+            "Make it thicker, use a thin box, or make the body static.",
+        )
+        return []
     whole = volume_of(hull)
     if whole - closure_of(surface).volume <= CONVEX * whole:
         return [coarse_hull(hull.points)]

@@ -302,6 +302,15 @@ def test_without_the_extra_the_shape_is_named(monkeypatch: pytest.MonkeyPatch) -
     assert "cardan[meshes]" in str(fault.hint)
 
 
+def test_a_mesh_that_moves_is_no_sheet() -> None:
+    sheet = mesh(*cuboid([0.5, 0.5, 2e-7]))
+    plate = {"name": "plate", "mass": 1.0, "inertia": [1, 1, 2], "shapes": [sheet]}
+    with pytest.raises(SceneError, match="lie in one plane") as caught:
+        Simulation(load_scene(document([plate])))
+    fault = caught.value.errors[0]
+    assert (fault.pointer, fault.code) == ("/bodies/0/shapes/0/vertices", "flat_hull")
+
+
 def test_colliding_meshes_keep_their_momenta() -> None:
     half = np.array([0.2, 0.15, 0.1])
     pair = [
