@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from fastapi.responses import Response
 from sqlalchemy.exc import OperationalError
+from starlette.datastructures import Headers
 
 from cardan.service import clock
 from cardan.service.api.sessions import once
@@ -101,7 +102,7 @@ def test_a_session_whose_key_cannot_be_written_does_not_stay(desk, monkeypatch):
     services: Any = SimpleNamespace(admission=desk.admission, settings=settings)
     sessions: Any = Sessions()
     request: Any = SimpleNamespace(
-        headers={"idempotency-key": "k"},
+        headers=Headers({"idempotency-key": "k"}),
         scope={"path": "/v1/sessions"},
         query_params=SimpleNamespace(multi_items=list),
         body=body,
