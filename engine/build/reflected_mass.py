@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.mobility import rigid_drives, sets_of_bodies
 from cardan.engine.build.rotations import rotation_matrix, turn
-from cardan.engine.build.tree import Start, motions
+from cardan.engine.build.tree import motions
 from cardan.engine.trees.subspaces import constraint_subspace
 from cardan.engine.world.model import (
     COUPLING,
@@ -47,7 +47,7 @@ def joint_motions(joints: Joints, place: Place, j: int) -> Array:
     """S (6, d): motions of the child of joint j against its parent at the anchor, one for each
     coordinate; angular part first, W. Suspensions of hinge2 are locked."""
     none, columns = np.zeros(3), list[tuple[Array, Array]]()
-    for step in motions(joints, j, Start(place.p, place.q)):
+    for step in motions(joints, j, place.q):
         s = step.axis_W
         if step.kind == NODE_BALL:
             columns += [(axis, none) for axis in np.eye(3)]

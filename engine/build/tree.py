@@ -63,10 +63,13 @@ class Start(NamedTuple):
     q: Array  # (n, 4)
 
 
-def motions(joints: Joints, j: int, start: Start) -> list[Motion]:
-    """The elementary motions of joint j, in their order from parent to child."""
+def motions(joints: Joints, j: int, q: Array) -> list[Motion]:
+    """The elementary motions of joint j, in their order from parent to child.
+
+    q   (n, 4) orientations of all bodies at the start
+    """
     a, b, kind = int(joints.body_a[j]), int(joints.body_b[j]), int(joints.kind[j])
-    s = turn(start.q[a], joints.axis_A[j])
+    s = turn(q[a], joints.axis_A[j])
     if kind == FIXED:
         return [Motion(NODE_FIXED, NO_AXIS, -1)]
     if kind == BALL:
@@ -80,10 +83,10 @@ def motions(joints: Joints, j: int, start: Start) -> list[Motion]:
     if kind == CYLINDRICAL:
         return [Motion(NODE_SLIDER, s, 0), Motion(NODE_HINGE, s, 1)]
     if kind == PLANAR:
-        t1 = turn(start.q[a], joints.tangent1_A[j])
-        t2 = turn(start.q[a], joints.tangent2_A[j])
+        t1 = turn(q[a], joints.tangent1_A[j])
+        t2 = turn(q[a], joints.tangent2_A[j])
         return [Motion(NODE_SLIDER, t1, 0), Motion(NODE_SLIDER, t2, 1), Motion(NODE_HINGE, s, 2)]
-    turns = [Motion(NODE_HINGE, s, 0), Motion(NODE_HINGE, turn(start.q[b], joints.axis_B[j]), 1)]
+    turns = [Motion(NODE_HINGE, s, 0), Motion(NODE_HINGE, turn(q[b], joints.axis_B[j]), 1)]
     if kind == HINGE2 and joints.spring_on[j] == 1:
         return [Motion(NODE_SLIDER, s, -1), *turns]
     return turns
@@ -192,7 +195,7 @@ class Forest:
         joints, p, q = self.joints, self.start.p, self.start.q
         a, b = int(joints.body_a[j]), int(joints.body_b[j])
         child = b if known == a else a
-        steps = motions(joints, j, self.start)
+        steps = motions(joints, j, self.start.q)
         if child == a:
             steps = [step._replace(axis_W=-step.axis_W) for step in reversed(steps)]
         anchor = p[b] + turn(q[b], joints.anchor_B[j])

@@ -12,7 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from cardan.service import clock
 from cardan.service.api.digits import MOST_DIGITS
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import header_problem
 from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.changes import Changes
@@ -97,13 +97,7 @@ def last_event_id(request: Request) -> int:
         return 0
     if not (text.isascii() and text.isdecimal()) or len(text) > MOST_DIGITS:
         message = "Last-Event-ID must be the id of an event, a whole number."
-        fault = {
-            "pointer": "/header/Last-Event-ID",
-            "code": "invalid_request",
-            "message": message,
-            "got": text[:80],
-        }
-        raise ProblemError(422, "invalid_request", message, errors=[fault])
+        raise header_problem("Last-Event-ID", message, text)
     return int(text)
 
 

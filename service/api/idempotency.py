@@ -11,7 +11,7 @@ import anyio.to_thread
 from fastapi import Request
 
 from cardan.service.api.owners import owner_of
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import ProblemError, header_problem
 from cardan.service.compute.messages import FingerprintOrder
 from cardan.service.services import Services
 from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError
@@ -41,9 +41,9 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
         return
     header = ", ".join(headers)
     if len(headers) > 1:
-        raise _refusal("invalid_request", "A request has one Idempotency-Key.", header)
+        raise _refusal("A request has one Idempotency-Key.", header)
     if not 0 < len(header) <= MAX_KEY_LENGTH:
-        raise _refusal("invalid_request", "An Idempotency-Key has 1 to 255 characters.", header)
+        raise _refusal("An Idempotency-Key has 1 to 255 characters.", header)
     # keys of other people are other keys
     key = f"{owner_of(request) or ''} {request.scope['path']} {header}"
     body = await request.body()
@@ -57,9 +57,9 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
         replayed = await anyio.to_thread.run_sync(reserve)
     except KeyReusedError:
         raise _refusal(
-            "idempotency_key_reused",
             "This Idempotency-Key was used with another request before.",
             header,
+            "idempotency_key_reused",
         ) from None
     except KeyInFlightError:
         raise ProblemError(
@@ -98,12 +98,6 @@ def _exists(services: Services, resource: str) -> bool:
     return True
 
 
-def _refusal(code: str, message: str, got: str) -> ProblemError:
-    fault = {
-        "pointer": "/header/Idempotency-Key",
-        "code": code,
-        "message": message,
-        "got": got[:80],
-        "hint": "Use a fresh key, for example a UUID, for every new request.",
-    }
-    return ProblemError(422, code, message, errors=[fault])
+def _refusal(message: str, got: str, code: str = "invalid_request") -> ProblemError:
+    hint = "Use a fresh key, for example a UUID, for every new request."
+    return header_problem("Idempotency-Key", message, got, hint, code)

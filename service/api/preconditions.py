@@ -4,7 +4,7 @@ import re
 
 from fastapi import Request
 
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import ProblemError, header_problem
 
 # `*`, or tags between commas, each in double quotes; weak ones are allowed, and never match
 TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
@@ -16,9 +16,8 @@ def check_match(request: Request, etag: str, *, required: bool) -> None:
 
     Raises ProblemError: 412, 428 without one, 422 for what names no tag.
     """
-    # several headers are one list (RFC 9110, 5.3)
-    given = ", ".join(request.headers.getlist("if-match"))
-    if "if-match" not in request.headers:
+    headers = request.headers.getlist("if-match")
+    if not headers:
         if not required:
             return
         raise ProblemError(
@@ -29,8 +28,15 @@ def check_match(request: Request, etag: str, *, required: bool) -> None:
             etag=etag,
             headers={"ETag": etag},
         )
+    # several headers are one list (RFC 9110, 5.3)
+    given = ", ".join(headers)
     if TAGS.fullmatch(given) is None:
-        raise _no_tag(given)
+        raise header_problem(
+            "If-Match",
+            "If-Match takes an ETag in its double quotes, several of them between commas, or *.",
+            given,
+            "Send the ETag as GET sends it, with its quotes.",
+        )
     if given.strip() != "*" and etag not in re.findall(TAG, given):
         raise stale(etag)
 
@@ -44,15 +50,3 @@ def stale(etag: str) -> ProblemError:
         etag=etag,
         headers={"ETag": etag},
     )
-
-
-def _no_tag(given: str) -> ProblemError:
-    message = "If-Match takes an ETag in its double quotes, several of them between commas, or *."
-    fault = {
-        "pointer": "/header/If-Match",
-        "code": "invalid_request",
-        "message": message,
-        "got": given[:80],
-        "hint": "Send the ETag as GET sends it, with its quotes.",
-    }
-    return ProblemError(422, "invalid_request", message, errors=[fault])

@@ -90,6 +90,16 @@ class ProblemError(Exception):
         self.extra = extra
 
 
+def header_problem(
+    name: str, message: str, got: str, hint: str | None = None, code: str = "invalid_request"
+) -> ProblemError:
+    """Return the problem, 422, of a header that says what it may not; `got` is its value."""
+    fault = {"pointer": f"/header/{name}", "code": code, "message": message, "got": got[:80]}
+    if hint is not None:
+        fault["hint"] = hint
+    return ProblemError(422, code, message, errors=[fault])
+
+
 def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
     """Return the JSON object of a problem."""
     return {

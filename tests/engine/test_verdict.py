@@ -447,8 +447,8 @@ def soft_rim(dt, **material):
     table = {"name": "table", "type": "static", "position": [0, 0, -0.5], "shapes": [slab]}
     tube = {"type": "tube", "inner_radius": 0.08, "outer_radius": 0.12, "length": 0.1}
     thrown = {"name": "tube", "mass": 1.0, "position": [0, 0, 0.45]}
-    thrown |= {"shapes": [tube | {"material": "soft"}]}
     thrown |= {
+        "shapes": [tube | {"material": "soft"}],
         "orientation": [0.187, -0.196, 0.95, 0.156],
         "linear_velocity": [1, 0, -1],
         "angular_velocity": [-2.143, 1.446, 5.216],

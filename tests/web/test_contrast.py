@@ -39,7 +39,8 @@ CONTRASTS = """(part) => {
     }
     return layers;
   };
-  const shown = [...document.querySelectorAll(part)].flatMap((root) => [root, ...root.querySelectorAll("*")])
+  const shown = [...document.querySelectorAll(part)]
+    .flatMap((root) => [root, ...root.querySelectorAll("*")])
     .filter((one) => one.checkVisibility() && !one.disabled);
   const words = shown.flatMap((one) => [...one.childNodes]
     .filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())
@@ -52,7 +53,7 @@ CONTRASTS = """(part) => {
     const [low, high] = [pixel(layers), pixel([...layers, ink])].map(bright).sort((a, b) => a - b);
     return [text, (high + 0.05) / (low + 0.05)];
   });
-}"""  # noqa: E501
+}"""
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
