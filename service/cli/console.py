@@ -101,19 +101,24 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         out().print(_plain("  ".join(cells)), style="bold" if number == 0 else None)
 
 
+# lines in place of a bar
+LINES = 20
+
+
 @contextmanager
 def progress_bar(what: str, *, shown: bool = True, lines: bool = False) -> Iterator[Tell]:
     """A bar on a terminal: call with the share done, 0 to 1, and a note.
 
-    Elsewhere it is silent, or with `lines` writes a line for every new note.
+    Elsewhere it is silent, or with `lines` writes a line for every twentieth that is done.
     """
     console = err()
     if shown and lines and not console.is_terminal:
-        told: set[str] = set()
+        told = -1
 
         def tell(share: float, note: str) -> None:
-            if note not in told:
-                told.add(note)
+            nonlocal told
+            if int(LINES * share) > told:
+                told = int(LINES * share)
                 console.print(f"{what}: {100 * share:3.0f} % {_plain(note)}")
 
         yield tell

@@ -84,7 +84,7 @@ def _engine() -> Finding:
         from cardan import engine
         from cardan.engine.compiler.cache import USER_CACHE, complete_folder
 
-        with console.progress_bar("Loading kernels") as tell:
+        with console.progress_bar("Compiling kernels") as tell:
             seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
     except Exception as error:
         return Finding("engine", False, f"{type(error).__name__}: {error}")

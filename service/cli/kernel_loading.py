@@ -65,7 +65,7 @@ class _Loading:
         try:
             self._process.start()
             self._theirs.close()
-            with console.progress_bar("Loading kernels", lines=True) as tell:
+            with console.progress_bar("Compiling kernels", lines=True) as tell:
                 while True:
                     done, total, what, mark = self._ours.recv()
                     self._kernels.compiled = Compiled(done, total, what)

@@ -5,6 +5,7 @@ import pytest
 
 from cardan import __version__
 from cardan.schemas.examples import example_names
+from cardan.service.cli import console
 from tests.cli.conftest import SCENE
 
 
@@ -158,3 +159,13 @@ def test_the_doctor_finds_all_well(program):
     findings = {one["what"]: one for one in json.loads(result.stdout)["findings"]}
     for what in ("Python", "packages", "SQLite", "engine"):
         assert findings[what]["good"], findings[what]
+
+
+def test_progress_without_a_terminal_is_few_lines(capsys):
+    with console.progress_bar("Compiling kernels", lines=True) as tell:
+        for done in range(1751):
+            tell(done / 1750, f"kernel[{done}]")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 21
+    assert lines[0] == "Compiling kernels:   0 % kernel[0]"
+    assert lines[-1] == "Compiling kernels: 100 % kernel[1750]"

@@ -276,7 +276,7 @@ def test_a_second_start_loads_no_kernels_beforehand_and_compiles_none(own_server
     with own_server.client() as client:
         assert client.get("/readyz").status_code == 200
     own_server.stop()
-    assert "Loading kernels" not in "".join(own_server.errors)
+    assert "Compiling kernels" not in "".join(own_server.errors)
     assert kernel_files(kernels) == before
 
 
