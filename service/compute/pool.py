@@ -22,7 +22,7 @@ import anyio.to_thread
 from cardan.service import clock
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.processes.launcher import KernelsMissingError, WorkerLauncher
+from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Worker, WorkerLostError
 
@@ -63,7 +63,13 @@ class ComputePool:
 
         def starter(name: str) -> Callable[[float], Worker]:
             own = replace(limits, nice=BEHIND if name == "large" else 0)
-            return lambda within_s: launcher.start_ready(WORKER, own, within_s, self._closed.is_set)
+
+            def start(within_s: float) -> Worker:
+                if not launcher.kernels.wait(within_s):
+                    raise _warming_up()
+                return launcher.start_ready(WORKER, own, within_s, self._closed.is_set)
+
+            return start
 
         sizes = {name: getattr(options, name) for name in LANES}
         self.lanes = {name: Lane(size, starter(name), self._closed) for name, size in sizes.items()}
@@ -212,8 +218,6 @@ class Slot:
                 raise _not_ready("no worker process is ready")
             try:
                 self.worker = self._start(left)
-            except KernelsMissingError as error:
-                raise ServiceError(ErrorCode.WARMING_UP, str(error), retry_after_s=10) from error
             except WorkerLostError as error:
                 log.error("no worker: %s", error)
                 self._closed.wait(min(pause, left))
@@ -241,3 +245,8 @@ class _SilentError(Exception):
 def _not_ready(why: str) -> ServiceError:
     detail = f"This cannot be computed now: {why}."
     return ServiceError(ErrorCode.ENGINE_NOT_READY, detail, retry_after_s=5)
+
+
+def _warming_up() -> ServiceError:
+    detail = "The kernels are still being compiled; /readyz says how far that is."
+    return ServiceError(ErrorCode.WARMING_UP, detail, retry_after_s=10)

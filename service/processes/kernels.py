@@ -40,7 +40,7 @@ class Kernels:
             self._ready = ready
             self._known.set()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until they are ready, at most so long; whether they are."""
-        self._known.wait(max(0.0, seconds))
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait, at most so long, until it is known whether they will be; whether they are."""
+        self._known.wait(seconds if seconds is None else max(0.0, seconds))
         return self._ready

@@ -17,19 +17,11 @@ from cardan.service.processes.channel import SEND_BUFFER_BYTES, Channel
 from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.starting import start_process
-from cardan.service.processes.worker import Hello, Worker, WorkerLostError
+from cardan.service.processes.worker import GivenUpError, Hello, Worker, WorkerLostError
 
 log = logging.getLogger("cardan.workers")
 
 WARM_SECONDS = 600.0
-
-
-class KernelsMissingError(WorkerLostError):
-    """No process is started before the kernels are compiled."""
-
-    def __init__(self) -> None:
-        """Always the same sentence."""
-        super().__init__("The kernels are still being compiled; /readyz says how far that is.")
 
 
 class WorkerLauncher:
@@ -52,13 +44,13 @@ class WorkerLauncher:
         if self.start_method == "forkserver" and self.kernels.ready:
             starting.start_fork_server()
 
-    def start(self, module: str, limits: WorkerLimits, within_s: float = WARM_SECONDS) -> Worker:
+    def start(self, module: str, limits: WorkerLimits) -> Worker:
         """Start a process that runs `module.main(channel, limits)`, once there are kernels.
 
-        Raises WorkerLostError; KernelsMissingError when there are none in time.
+        Raises WorkerLostError; GivenUpError when nobody compiles kernels any more.
         """
-        if not self.kernels.wait(within_s):
-            raise KernelsMissingError
+        if not self.kernels.wait():
+            raise GivenUpError("the kernels were not compiled to the end")
         try:
             ours, theirs = socket.socketpair()
         except OSError as error:
@@ -80,11 +72,11 @@ class WorkerLauncher:
     def start_ready(
         self, module: str, limits: WorkerLimits, within_s: float, given_up: Callable[[], bool]
     ) -> Worker:
-        """Start a process and wait for its kernels, or until it is no longer needed.
+        """Start a process and wait for it, at most so long, or until it is no longer needed.
 
         Raises WorkerLostError.
         """
-        worker = self.start(module, limits, within_s)
+        worker = self.start(module, limits)
         try:
             worker.wait_ready(within_s, given_up)
         except BaseException:
