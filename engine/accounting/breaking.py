@@ -19,7 +19,7 @@ from cardan.engine.world.world import World
 
 @kernel
 def shift_of(world: World, j: int) -> Vec3:
-    """What the least reaction of a joint in a loop adds to the solver's [N] (a gear's [N m])."""
+    """Part of a loop joint's least reaction that the solver did not give [N] (a gear's [N m])."""
     shift, part = world.work.least.shift, 3 if world.model.joints.kind[j] == GEAR else 0
     return (shift[j, part], shift[j, part + 1], shift[j, part + 2])
 

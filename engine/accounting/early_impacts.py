@@ -131,7 +131,7 @@ def pass_between(world: World, a: int, b: int) -> bool:
 
 @kernel
 def pass_on_impacts(world: World) -> None:
-    """What hangs together with a body that rebounds too early changes its velocity early, too.
+    """Mark bodies connected with one that rebounds too early: their velocities change early, too.
 
     Writes  state.extremes: PASSED_TIME of bodies that contacts with an impulse or joints connect
     """

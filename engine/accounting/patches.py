@@ -1,4 +1,4 @@
-"""What depends on how a surface is cut into points or facets: turning on faces, rolling over edges.
+"""Errors of cutting surfaces into points or facets: turning on faces, rolling over edges.
 
 A face that turns about its normal is braked by friction with a lever arm. How the pressure under a
 rigid face is spread is not determined: contacts are at its corners or on its rim, and brake with

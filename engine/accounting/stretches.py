@@ -1,4 +1,4 @@
-"""How unevenly what springs act on changes: what the size of the step costs motions within.
+"""Variation of the coordinates on which springs act: it gives the error of their motions.
 
 Bodies may share a motion beside which the twist of a shaft or the stretch of a belt is small: what
 variation.py adds up of bodies says nothing of it then. So the same sum is kept of every coordinate

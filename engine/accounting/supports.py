@@ -152,7 +152,7 @@ def slow_errors(world: World, i: int) -> None:
 
 @kernel
 def spare_piles(world: World, contacts: Contacts) -> None:
-    """What touches bodies that give way is carried by them: it turns about no point.
+    """Excuse bodies on others that give way: these carry them, and they turn about no point.
 
     Writes  state.extremes: LOST_TIME
     """

@@ -1,4 +1,4 @@
-"""How unevenly kicks change velocities: what the error of the step size is estimated from.
+"""Variation of the kicks of each body: the error of the step size is estimated from it.
 
 Drift, kick, drift is exact where every kick is the same: free fall, constant forces. Of a motion
 with frequency w it misses (w h)^2/24 of the phase, which is h/24 times the sum of the changes from

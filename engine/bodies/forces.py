@@ -183,7 +183,7 @@ def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, flo
 
 @kernel
 def torsion_angle(forces: Forces, state: State, f: int) -> tuple[Vec3, float]:
-    """What torsion spring f turns about, in W, and its twist x [rad], counted from state.twist.
+    """Axis of torsion spring f in W, and its twist x [rad], counted from state.twist.
 
     With (c, v) the turn of B against A from the start, in axes of A, a the axis and s = v . a,
 

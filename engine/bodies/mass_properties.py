@@ -144,7 +144,7 @@ def composed(parts: list[MassProperties]) -> MassProperties:
 
 
 def parallel_axis(mass: float, d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a mass [kg] at d (3,) [m] adds to an inertia: m (d^2 1 - d d^T) [kg m^2]."""
+    """Inertia that a mass [kg] at d (3,) [m] adds: m (d^2 1 - d d^T) [kg m^2]."""
     if not d.any():
         return np.zeros((3, 3))
     result: NDArray[np.float64] = mass * (d @ d * np.eye(3) - np.outer(d, d))

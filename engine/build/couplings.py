@@ -87,8 +87,9 @@ def period_of(curve: Any) -> float:
 
 
 def value_at_zero(joints: Joints, k: int, pieces: NDArray[np.float64], period: float) -> float:
-    """What a term multiplies at the poses of the scene: the coordinate there is 0, or the length
-    of a distance joint, and its curve may lead elsewhere.
+    """The factor of a term at the poses of the scene: its curve at the coordinate there.
+
+    The coordinate is 0, for a distance joint its length.
     """
     q = float(joints.angle0[k]) if joints.kind[k] == DISTANCE else 0.0
     return float(curve_at(pieces, (0, len(pieces)), period, q)[0]) if len(pieces) else q

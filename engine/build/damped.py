@@ -1,4 +1,4 @@
-"""What dampers make bodies forget: how fast an error of their motion dies out by itself.
+"""Damping of errors: how fast an error of a body's motion dies out by itself.
 
 A coordinate of a joint with stiffness k and damping d, and inertia m behind it, forgets an error
 with d/2m, where it is overdamped with k/d: then nothing adds up over a run. Gravity may act as a

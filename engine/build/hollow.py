@@ -1,4 +1,4 @@
-"""What hollow shapes may touch."""
+"""Rules of what hollow shapes may touch."""
 
 from __future__ import annotations
 

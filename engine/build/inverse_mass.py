@@ -1,4 +1,4 @@
-"""What J M^-1 J^T of joints and springs is: bounds for any pose, and for drives at the start."""
+"""J M^-1 J^T of joints and springs: bounds for any pose, and values for drives at the start."""
 
 from __future__ import annotations
 

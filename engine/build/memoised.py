@@ -54,7 +54,7 @@ def memoised(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def key_of(value: Any) -> tuple[Any, ...]:
-    """What is equal for arguments that are equal to the bit. Raises TooLargeError."""
+    """A key that is equal for arguments that are equal to the bit. Raises TooLargeError."""
     parts: list[Any] = []
     _add(value, parts)
     return tuple(parts)

@@ -106,7 +106,7 @@ def free_motions(model: Model) -> NDArray[np.int64]:
 
 
 class Structure(NamedTuple):
-    """What the mobility of joints depends on, as in world/model.py."""
+    """Arrays that the mobility of joints depends on, as in world/model.py."""
 
     kind: NDArray[np.int64]
     body_a: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""What a drive of a distance moves: the mass that its mechanism has along the line at the start.
+"""Reflected mass of a drive of a distance: that of its mechanism along the line at the start.
 
     1/m = |(1 - C^+ C) w|^2,    w = M^(-1/2) J^T,    C = G M^(-1/2)
 

@@ -1,4 +1,4 @@
-"""What a joint has on either side: the bodies that no other joint connects with its other end.
+"""Sides of joints: on each, the bodies that no other joint connects with the other side.
 
 Joints and bodies are a graph in which all that does not move freely is one node, the ground. Its
 bridges are the joints that are in no loop (Tarjan, 1974). All of them are found, and what lies
@@ -94,7 +94,7 @@ def walk(links: list[list[tuple[int, int]]], starts: list[int]) -> Walk:
 
 
 class Sides(NamedTuple):
-    """What lies behind joints."""
+    """The sides of joints."""
 
     of_bridge: dict[
         int, list[Side]
@@ -110,7 +110,7 @@ def sides_of_joints(
     bodies: Bodies,
     place: Place,
 ) -> Sides:
-    """What lies behind each of the chosen joints.
+    """Find the sides of the chosen joints.
 
     ends    bodies A and B of all joints
     chosen  joints that the graph is made of

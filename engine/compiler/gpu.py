@@ -100,7 +100,7 @@ def in_worlds(numba_type: Any, counters: Sequence[str] = ()) -> Any:
 
 
 def struct_block(struct_type: StructType, members: Any) -> NDArray[np.int64]:
-    """What kernels read a struct from: its descriptors of arrays, one after another.
+    """The block of words that kernels read a struct from: descriptors of its arrays, in order.
 
     members: a named tuple of (address, nitems, shape) in place of each array
     """

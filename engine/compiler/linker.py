@@ -87,7 +87,7 @@ class IRLibrary(_Library):
 
     @property
     def codegen(self) -> _NoExecutable:
-        """What `get_executable` writes the environment to."""
+        """The object whose `get_executable` Numba asks for an environment."""
         return _NoExecutable()
 
     def finalize(self) -> None:

@@ -49,7 +49,7 @@ WIDE_FEATURES = ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"]
 
 
 class Processor(NamedTuple):
-    """What LLVM compiles for."""
+    """The processor that LLVM compiles for."""
 
     name: str
     features: str

@@ -50,7 +50,7 @@ class Interrupted(Exception):  # noqa: N818 - it is no error
 
 
 class SmoothRun(NamedTuple):
-    """What a call of `run_smooth` did."""
+    """Result of a call of `run_smooth`."""
 
     done: int
     """Steps of the grid."""
@@ -183,7 +183,7 @@ def guarded(field: Field, should_stop: Callable[[], bool] | None) -> Field:
 
 
 def looked_at(state: State) -> list[Array]:
-    """What evaluations of the vector field write: scratch until a step is done."""
+    """Arrays that evaluations of the vector field write: scratch until a step is done."""
     coordinates = [state.tree_q, state.tree_qd, state.joint_q, state.twist]
     return [*coordinates, state.p_WB, state.q_WB, state.v_WB_W, state.w_WB_W]
 

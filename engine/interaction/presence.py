@@ -58,7 +58,7 @@ TURN_PARTS = 4
 
 
 class Begun(NamedTuple):
-    """What joints and torsion springs continue from, at the start of a scene."""
+    """Values at the start of a scene from which joints and torsion springs are followed."""
 
     joint_q: Array  # (j, 3) m or rad
     twist: Array  # (f,) rad
@@ -179,7 +179,7 @@ class Presence(Commands):
 
         @property
         def world(self) -> World:
-            """What kernels are called with."""
+            """Arguments of kernels."""
             ...
 
     def appear(self, body: str) -> None:

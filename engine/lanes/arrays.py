@@ -47,7 +47,7 @@ def in_lanes(one: Any) -> Any:
 
 
 def lane_model(one: Built, pairs: NDArray[np.int64]) -> LaneModel:
-    """What worlds in lanes need of a model, still as floats; pairs of shapes: `lane_boxes`."""
+    """The parts of a model that lanes need, still as floats; pairs of shapes: `lane_boxes`."""
     model = one.model
     v = len(model.drives.driven)
     return LaneModel(

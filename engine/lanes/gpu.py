@@ -81,11 +81,11 @@ class Worlds:
         self.block = card.put(struct_block(block_type(), members))
 
     def _shared(self, array: NDArray[Any]) -> tuple[int, int, tuple[int, ...]]:
-        """What a struct has in place of an array that is the same in all worlds."""
+        """The descriptor that a struct has in place of an array that is the same in all worlds."""
         return self._card.put(np.ascontiguousarray(array)), array.size, array.shape
 
     def _placed(self, one: Any) -> Any:
-        """What a struct has in place of its arrays."""
+        """The descriptors that a struct has in place of its arrays."""
         if isinstance(one, tuple):
             return [self._placed(member) for member in one]
         first = self._first.get(one.ctypes.data)

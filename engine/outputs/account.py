@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 
 
 def versions() -> dict[str, str]:
-    """What computed a result."""
+    """Versions of everything that a result depends on."""
     return {
         "engine": ENGINE_VERSION,
         "source": SOURCE_HASH,
@@ -55,7 +55,7 @@ def versions() -> dict[str, str]:
 
 
 class Account:
-    """What is reported of a run: tables, findings, warnings, and the summary."""
+    """The report of a run: tables, findings, warnings, and the summary."""
 
     model: Model
     state: State
@@ -81,11 +81,11 @@ class Account:
 
         @property
         def world(self) -> World:
-            """What kernels are called with; `_handle` is that of the last one asked for."""
+            """Arguments of kernels; `_handle` is that of the last one asked for."""
             ...
 
     def __repr__(self) -> str:
-        """What it is and when, in a line."""
+        """One line: what the simulation holds, and its time."""
         moving = int((self.model.bodies.kind == DYNAMIC).sum())
         counts = f"{moving} moving bodies, {len(self.joint_names)} joints, {self.formulation}"
         return f"<{type(self).__name__}: {counts}, t = {float(self.state.time[0]):g} s>"
@@ -148,7 +148,7 @@ class Account:
         return findings(self.model, self.state, self.options, names, self._overlaps)
 
     def warnings(self) -> list[str]:
-        """What a careful user should know of this run: sentences of the findings, and notes."""
+        """Sentences of the findings, and notes that a careful user should read."""
         return self._warnings(self.findings())
 
     def _warnings(self, findings: Sequence[dict[str, Any]]) -> list[str]:

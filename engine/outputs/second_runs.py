@@ -98,7 +98,7 @@ class SecondRuns(Account):
         return self._by_other_steps(found) or self._by_exact_solution()
 
     def _by_other_steps(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What is found, with errors that runs with other steps measure."""
+        """Findings with errors that runs with other steps measured, where these may change them."""
         if not self._due or not doubling.can_change(found):
             return found
         if self._is_lost:
@@ -112,7 +112,7 @@ class SecondRuns(Account):
         return doubling.with_measured(found, self._measured, shares, self._names())
 
     def _by_exact_solution(self) -> list[dict[str, Any]]:
-        """What a run with the same step and an exact solver finds, if residuals might matter."""
+        """Findings of a run with the same step and an exact solver, if residuals might matter."""
         if not self._can_be_repeated or not doubling.may_depend_on_solver(self.model, self.state):
             return []
         shares = self._shares()

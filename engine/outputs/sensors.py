@@ -71,7 +71,7 @@ class Sensing:
 
         @property
         def world(self) -> World:
-            """What kernels are called with; `_handle` is that of the last one asked for."""
+            """Arguments of kernels; `_handle` is that of the last one asked for."""
             ...
 
     def sensors(self) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""What a constraint row belongs to, in words."""
+"""Names of constraint rows: the joint, contact or force that each one belongs to."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 class ProblemRow(NamedTuple):
-    """What a row belongs to."""
+    """The joint, contact or force that a row belongs to, and the part of it that the row holds."""
 
     name: str  # `pin: equation 1`, `floor - box: normal`
     kind: str  # one of KINDS

@@ -1,4 +1,4 @@
-"""What the size of the step costs each motion of its own: of bodies, and of springs between them.
+"""Errors of the step size in each motion of its own: of bodies, and of springs between them.
 
 Answers that agree to a share of the whole scene may still disagree in a motion that is small beside
 it: the stretch of the rope of a hoist, the rocking of a block that is carried along. So errors of
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 class Motions(NamedTuple):
-    """What is compared of several moments of a run."""
+    """States of a run at several times, to be compared with those of another run."""
 
     places: Array
     """(k, n, 3) m: origins of the bodies."""

@@ -104,7 +104,7 @@ class Recording:
         return cls(simulation, recording_steps(simulation.scene)[1:], channels)
 
     def __repr__(self) -> str:
-        """What it has, in a line."""
+        """One line: its frames and bodies."""
         return f"<Recording: {self._sampler.n_frames} frames of {len(self._bodies)} bodies>"
 
     @property
@@ -132,7 +132,7 @@ class Recording:
         return self._sampler.n_frames, self._sampler.n_contacts
 
     def part(self, since: tuple[int, int]) -> Table:
-        """What was recorded since the recording had this size; with events since the last call.
+        """Rows recorded since the recording had this size, and events since the last call.
 
         `restore` takes the parts of a whole recording.
         """

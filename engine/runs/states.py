@@ -43,7 +43,7 @@ CHUNK = 256
 
 @dataclass(frozen=True)
 class StateRollout:
-    """What became of n worlds, in their order."""
+    """Results of n worlds, in their order."""
 
     times: Array
     """(f,) s: of the frames."""
@@ -73,7 +73,7 @@ class RunOptions(TypedDict, total=False):
     every: int | None
     """Steps between frames; without it only the start and the end are kept."""
     limits: Limits | None
-    """What a scene may ask for."""
+    """The largest scene that is accepted."""
     device: Literal["cpu", "gpu"]
     """Where lanes are: "gpu" computes each world that lanes can compute in a thread of an NVIDIA
     card, with the same bits; metrics are then numbers of energy, momentum, contacts and solver."""
@@ -171,7 +171,7 @@ class _Worlds:
     def _arrays(
         self, q: ArrayLike | None, qd: ArrayLike | None, controls: ArrayLike | None
     ) -> dict[str, Array | None]:
-        """What is given, checked. Raises ValueError."""
+        """The given arrays, checked. Raises ValueError."""
         nq, nv = len(self._simulation.joint_state().q), len(self._simulation.joint_state().qd)
         given = {
             "q": checked(q, "q", (nq,)),

@@ -61,7 +61,7 @@ class Track(NamedTuple):
     """Bits 1 << SolverMethod of what solved its steps."""
 
     def motions(self) -> Motions:
-        """What has a reach of its own."""
+        """The motions that are compared, each with its own reach."""
         return Motions(self.poses[:, :, :3], self.poses[:, :, 3:], self.stretches)
 
 

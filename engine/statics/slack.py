@@ -17,7 +17,7 @@ from cardan.schemas.joint import Joint
 
 
 def distances_to_taut(scene: Scene, pose: Simulation | None = None) -> dict[str, float]:
-    """What is left until each coupling with slack and each cord is taut [m or rad], by name.
+    """Way left until each coupling with slack and each cord is taut [m or rad], by name.
 
     pose: a simulation of the same bodies whose poses count; else those of the start.
     """

@@ -44,7 +44,7 @@ Status = Literal["equilibrium", "none", "not_found"]
 
 @dataclass(frozen=True)
 class Statics:
-    """What the laws of statics say of a scene."""
+    """The answer of the laws of statics for a scene."""
 
     status: Status  # equilibrium; none: at these poses; not_found: by the search
     reason: str

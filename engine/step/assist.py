@@ -1,4 +1,4 @@
-"""What a thread does that helps another one with its steps (decision 0650)."""
+"""Work that an idle thread does for another one's step (decision 0650)."""
 
 from __future__ import annotations
 

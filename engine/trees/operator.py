@@ -77,7 +77,7 @@ def walk_up(
 
 @kernel
 def reach_up(tree: Tree, work: TreeWork, node: int, push: Spatial) -> tuple[float, float]:
-    """What `walk_up` would add to A_ii if the force acted along every rate, without any sign.
+    """Bound of the term that `walk_up` adds to A_ii: the force acts along every rate, unsigned.
 
         sum of D (|S_w| |n| + |S_v| |f|)^2,   and of D (|S_w| |f|)^2 for an arm longer by a metre
 

@@ -94,7 +94,7 @@ SMALL_SHARE_TOUCHING, SMALL_TURN_TOUCHING = 1e-3, 2e-3
 
 
 class Moment(NamedTuple):
-    """What is compared of a run."""
+    """Poses and coordinates of a run at one time, to be compared with those of another run."""
 
     places: Array
     """(n, 3) m: centres of mass."""

@@ -1,4 +1,4 @@
-"""What the size of the step costs each body: estimates from how its kicks varied.
+"""Errors of the step size, estimated for each body from how its kicks varied.
 
 They come from engine/accounting/variation.py; factors were chosen by the scenes of
 docs/verification/trust.md.

@@ -137,7 +137,7 @@ def ignored_pairs(model: Model, overlaps: Sequence[Overlap]) -> list[Overlap]:
 
 
 def overlap_change(model: Model, one: Overlap) -> str:
-    """What mends an overlap at the start, as a sentence."""
+    """A sentence that says how to mend an overlap at the start."""
     ignored = (
         "set `simulation.ignore_initial_overlaps`: true, " if ignored_pairs(model, [one]) else ""
     )

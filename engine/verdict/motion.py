@@ -119,7 +119,7 @@ CABLE_CHANGE = (
 
 
 def energy_change(model: Model) -> str:
-    """What mends an energy that nothing explains, as a sentence."""
+    """A sentence that says how to mend an energy that nothing explains."""
     if (model.joints.wheel > 0.0).any():
         return CABLE_CHANGE
     soft = cushioned_bodies(model)[model.shapes.body]

@@ -19,7 +19,7 @@ PARTS = 16
 
 @struct
 class Crew(NamedTuple):
-    """What threads tell each other; all arrays but `sides` are those of every thread."""
+    """Messages between threads; all arrays but `sides` are those of every thread."""
 
     ticket: NDArray  # (threads, 16) int64  atomic: kind of work, end of the thread's shares, its next share; CLOSED
     done: NDArray  # (8,) int64     atomic: shares that are done

@@ -26,7 +26,7 @@ FIRED_SIDE, FIRED_COUNT, FIRED_TIME, FIRED_RANGE, FIRED_LATE, N_FIRED = range(6)
 
 @struct
 class Triggers(NamedTuple):
-    """What is looked at, and when it fires."""
+    """Conditions of triggers: the quantity that each one watches, and when it fires."""
 
     kind: NDArray  # (t,) int64      TRIGGER_...
     what: NDArray  # (t,) int64      joint or body, -1: none

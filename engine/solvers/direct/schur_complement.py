@@ -202,7 +202,7 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 
 @kernel
 def silence(dense: Dense, m: int) -> None:
-    """What the equations decide alone is left to rounding in S: there it must not push."""
+    """Clear rows of S that the equations decide alone: they hold rounding, which must not push."""
     S = dense.S
     for r in range(m):
         if not S[r, r] > DEPENDENT * dense.vectors[4, r]:

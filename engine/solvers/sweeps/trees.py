@@ -1,4 +1,4 @@
-"""What an impulse of a row moves beside its two bodies: the trees that they are part of.
+"""Velocities that an impulse of a row changes in the trees of its two bodies.
 
 M^-1 J^T of a row (MJ) is zero for bodies of trees; their velocities follow from one traversal.
 """
