@@ -18,9 +18,10 @@ from cardan.engine.build.coordinates import coordinates_of
 from cardan.engine.build.faults import Faults, SceneError
 from cardan.engine.build.initial import initials
 from cardan.engine.build.placement import Placement
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.scene import build
-from cardan.engine.build.tree import Start, build_tree
+from cardan.engine.build.tree import build_tree
 from cardan.engine.trees import batches, subspaces
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import DYNAMIC
@@ -60,7 +61,7 @@ class Dynamics:
         built = build(scene := scene_of(scene))
         model = built.model
         self.body_names, self.joint_names = built.body_names, built.joint_names
-        start = Start(built.zero.p.copy(), built.zero.q.copy())
+        start = Poses(built.zero.p.copy(), built.zero.q.copy())
         tree, q = build_tree(model.bodies, model.joints, start, lone=True)
         if initials(scene):
             q = Placement(model, start).coordinates(tree, built.state)[0]

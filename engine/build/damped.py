@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.inverse_mass import LOOSE, locked_inverse_mass
-from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.mobility import prescribed_bodies, wholly_driven
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.sides import Side, sides_of_joints
 from cardan.engine.world.model import (
@@ -38,26 +38,26 @@ Array = NDArray[np.float64]
 COUNTED = 0.5
 
 
-def weight_stiffness(model: Model, state: State, place: Place, j: int, side: Side) -> float:
+def weight_stiffness(model: Model, state: State, poses: Poses, j: int, side: Side) -> float:
     """The most by which the weight of a side may push hinge j out of place [N m/rad]."""
     joints, g = model.joints, state.gravity_W
-    line = turn(place.q[joints.body_a[j]], joints.axis_A[j])
-    anchor = place.p[joints.body_b[j]] + turn(place.q[joints.body_b[j]], joints.anchor_B[j])
+    line = turn(poses.q[joints.body_a[j]], joints.axis_A[j])
+    anchor = poses.p[joints.body_b[j]] + turn(poses.q[joints.body_b[j]], joints.anchor_B[j])
     arm = side.centre() - anchor
     across, pull = arm - (arm @ line) * line, g - (g @ line) * line
     return side.mass * float(np.linalg.norm(across) * np.linalg.norm(pull))
 
 
-def element_laws(model: Model, place: Place, j: int) -> tuple[float, float]:
+def element_laws(model: Model, poses: Poses, j: int) -> tuple[float, float]:
     """Stiffness and damping along slider j of springs between its two bodies [N/m, N s/m]."""
     joints, forces = model.joints, model.forces
     a, b = int(joints.body_a[j]), int(joints.body_b[j])
-    line, total = turn(place.q[a], joints.axis_A[j]), np.zeros(2)
+    line, total = turn(poses.q[a], joints.axis_A[j]), np.zeros(2)
     for f in np.flatnonzero(forces.kind == FORCE_SPRING).tolist():
         c, d = int(forces.body_a[f]), int(forces.body_b[f])
         if {a, b} != {c, d} or forces.stiffness[f, 1:].any():
             continue
-        ends = [place.p[e] + turn(place.q[e], r[f]) for e, r in
+        ends = [poses.p[e] + turn(poses.q[e], r[f]) for e, r in
                 ((c, forces.anchor_A), (d, forces.anchor_B))]  # fmt: skip
         way = ends[1] - ends[0]
         length = float(np.linalg.norm(way))
@@ -66,7 +66,7 @@ def element_laws(model: Model, place: Place, j: int) -> tuple[float, float]:
     return float(total[0]), float(total[1])
 
 
-def forgetting_rate(model: Model, state: State, place: Place, j: int, sides: list[Side]) -> float:
+def forgetting_rate(model: Model, state: State, poses: Poses, j: int, sides: list[Side]) -> float:
     """How fast the coordinate of joint j, in no loop, forgets an error [1/s]; 0: never.
 
     Of hinges and sliders alone. A drive at its largest force damps nothing: see BOUND_STEP.
@@ -78,14 +78,14 @@ def forgetting_rate(model: Model, state: State, place: Place, j: int, sides: lis
         k, d = k + joints.motor_stiffness[j, 0, 0], d + joints.motor_damping[j, 0]
         uneven |= bool(joints.motor_stiffness[j, 0, 1:].any())
     if joints.kind[j] == SLIDER:
-        more = element_laws(model, place, j)
+        more = element_laws(model, poses, j)
         k, d = k + more[0], d + more[1]
     if uneven or not d > 0.0:
         return 0.0
-    inverse = locked_inverse_mass(joints, place, (j, 0), sides)
+    inverse = locked_inverse_mass(joints, poses, (j, 0), sides)
     inverse /= 1.0 + joints.armature[j] * inverse
     if joints.kind[j] == HINGE:
-        k -= sum(weight_stiffness(model, state, place, j, side) for side in sides)
+        k -= sum(weight_stiffness(model, state, poses, j, side) for side in sides)
     return COUNTED * max(min(0.5 * d * inverse, k / d), 0.0)
 
 
@@ -102,7 +102,7 @@ def may_be_damped(model: Model) -> NDArray[np.bool_]:
 def forgetting_joints(model: Model, state: State) -> Array:
     """(j,) 1/s: how fast the motion that each joint leaves free forgets; 0: never, inf: there is
     none, or a rigid drive prescribes it."""
-    joints, place = model.joints, Place(state.p_WB, state.q_WB)
+    joints, poses = model.joints, Poses(state.p_WB, state.q_WB)
     found = np.where((joints.kind == FIXED) | wholly_driven(joints), np.inf, 0.0)
     # what triggers change, or what may break, is not known at the start
     if len(model.triggers.kind) > 0:
@@ -110,10 +110,10 @@ def forgetting_joints(model: Model, state: State) -> Array:
     damped = is_one_of(joints.kind, (HINGE, SLIDER)) & (found == 0.0) & may_be_damped(model)
     if damped.any():
         chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
-        sides = sides_of_joints((joints.body_a, joints.body_b), chosen, model.bodies, place)
+        sides = sides_of_joints((joints.body_a, joints.body_b), chosen, model.bodies, poses)
         for j in np.flatnonzero(damped).tolist():
             if j in sides.of_bridge:
-                found[j] = forgetting_rate(model, state, place, j, sides.of_bridge[j])
+                found[j] = forgetting_rate(model, state, poses, j, sides.of_bridge[j])
     return np.where(np.isinf(joints.breaking_force), found, 0.0)
 
 

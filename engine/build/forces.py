@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.inverse_mass import write_force_masses
 from cardan.engine.build.joint_drives import stiffness_terms
-from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import inverse, product, unit
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.world.model import (
@@ -50,19 +50,19 @@ def empty_forces(n: int, world: int) -> Forces:
     )
 
 
-def write_pair(forces: Forces, f: int, force: Any, index: dict[str, int], place: Place) -> None:
+def write_pair(forces: Forces, f: int, force: Any, index: dict[str, int], poses: Poses) -> None:
     """A spring or torsion spring between two bodies."""
     a, b = index[force.parent], index[force.child]
     forces.body_a[f], forces.body_b[f] = a, b
     forces.stiffness[f] = stiffness_terms(force.stiffness)
     forces.damping[f] = force.damping
     if force.type == "torsion":
-        forces.anchor_A[f] = place.direction(a, unit(np.array(force.axis)))
-        forces.q_AB0[f] = product(inverse(place.q[a]), place.q[b])
+        forces.anchor_A[f] = poses.direction(a, unit(np.array(force.axis)))
+        forces.q_AB0[f] = product(inverse(poses.q[a]), poses.q[b])
         forces.rest[f] = force.rest
         return
     start, end = np.array(force.anchor), np.array(force.anchor2)
-    forces.anchor_A[f], forces.anchor_B[f] = place.point(a, start), place.point(b, end)
+    forces.anchor_A[f], forces.anchor_B[f] = poses.point(a, start), poses.point(b, end)
     forces.rest[f] = np.linalg.norm(end - start) if force.rest is None else force.rest
 
 
@@ -70,7 +70,7 @@ def write_wrench(
     forces: Forces,
     f: int,
     force: Any,
-    place: Place,
+    poses: Poses,
     com_B: NDArray[np.float64],
     targets: TargetTable,
 ) -> None:
@@ -82,7 +82,7 @@ def write_wrench(
         if force.axes == "body":
             forces.anchor_A[f] = point - com_B[body]
         else:
-            forces.anchor_A[f] = place.point(body, point)
+            forces.anchor_A[f] = poses.point(body, point)
     for k in range(3):
         forces.table[f, k] = targets.add(force.force, k)
         forces.table[f, 3 + k] = targets.add(force.torque, k)
@@ -91,7 +91,7 @@ def write_wrench(
 def build_forces(
     scene_forces: Any,
     index: dict[str, int],
-    place: Place,
+    poses: Poses,
     bodies: Bodies,
     targets: TargetTable,
 ) -> Forces:
@@ -100,10 +100,10 @@ def build_forces(
     for f, force in enumerate(scene_forces):
         forces.kind[f] = FORCE_KINDS[force.type]
         if force.type in ("spring", "torsion"):
-            write_pair(forces, f, force, index, place)
+            write_pair(forces, f, force, index, poses)
         elif force.type == "wrench":
             forces.body_a[f] = index[force.body]
-            write_wrench(forces, f, force, place, bodies.com_B, targets)
+            write_wrench(forces, f, force, poses, bodies.com_B, targets)
         elif force.type == "drag":
             forces.body_a[f] = index[force.body]
             forces.coefficient[f] = (force.linear, force.quadratic)

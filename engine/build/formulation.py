@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.faults import Faults
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.reduced import check_reduced, check_rotors
 from cardan.engine.build.swinging import swings_fast
-from cardan.engine.build.tree import Start, build_tree
+from cardan.engine.build.tree import build_tree
 from cardan.engine.trees.arrays import no_tree
 from cardan.engine.world.model import DYNAMIC, Bodies, Joints
 from cardan.engine.world.tree import Tree
@@ -49,7 +50,7 @@ def is_smooth(scene: Scene) -> bool:
 
 
 def with_trees(
-    scene: Scene, bodies: Bodies, joints: Joints, start: Start
+    scene: Scene, bodies: Bodies, joints: Joints, start: Poses
 ) -> tuple[Scene, Tree, NDArray[np.float64]]:
     """The scene with `maximal` or `reduced` in place of `auto`, its trees and their coordinates."""
     asked = scene.simulation.formulation

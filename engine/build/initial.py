@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.placement import Placed, Placement, place
-from cardan.engine.build.tree import Start
+from cardan.engine.build.poses import Poses
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.world.model import Model
 from cardan.engine.world.state import State
@@ -28,7 +28,7 @@ def initials(scene: Scene) -> list[tuple[int, Any]]:
     return [(j, initial) for j, initial in found if initial is not None]
 
 
-def place_initial(scene: Scene, model: Model, state: State, zero: Start, faults: Faults) -> State:
+def place_initial(scene: Scene, model: Model, state: State, zero: Poses, faults: Faults) -> State:
     """The state with bodies where `initial` of the joints puts them; unchanged without any.
 
     zero: the poses of the scene. Faults: loops that do not close, joints whose `initial` is that of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.mobility import rigid_drives
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.reflected_mass import joint_motions, reflected_inverse_mass
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.sides import Side, sides_of_joints
@@ -43,7 +43,7 @@ def largest_inverse_inertias(bodies: Bodies) -> list[float]:
     return largest
 
 
-def write_joint_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
+def write_joint_masses(joints: Joints, bodies: Bodies, poses: Poses) -> None:
     """joints.inverse_mass: 1/m + arm^2 / smallest moment, and 1 / smallest moment, both ends.
 
     arm: of the anchor and the radius of a wheel about it. With joints.motor_inverse_mass.
@@ -57,7 +57,7 @@ def write_joint_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
             arm = float(np.linalg.norm(arms[j])) + radius
             joints.inverse_mass[j, 0] += bodies.inverse_mass[body] + arm * arm * inverse_inertia
             joints.inverse_mass[j, 1] += inverse_inertia
-    write_drive_masses(joints, bodies, place)
+    write_drive_masses(joints, bodies, poses)
 
 
 def write_force_masses(forces: Forces, bodies: Bodies) -> None:
@@ -76,7 +76,7 @@ def write_force_masses(forces: Forces, bodies: Bodies) -> None:
 
 
 def locked_inverse_mass(
-    joints: Joints, place: Place, coordinate: tuple[int, int], sides: list[Side]
+    joints: Joints, poses: Poses, coordinate: tuple[int, int], sides: list[Side]
 ) -> float:
     """J M^-1 J^T of a coordinate between sides that move freely [1/kg or 1/(kg m^2)].
 
@@ -88,12 +88,12 @@ def locked_inverse_mass(
     """
     j, axis = coordinate
     child = joints.body_b[j]
-    anchor = place.p[child] + turn(place.q[child], joints.anchor_B[j])
+    anchor = poses.p[child] + turn(poses.q[child], joints.anchor_B[j])
     about = [side.spatial_inertia(anchor) for side in sides]
     moved = about[0]
     if len(about) == 2:
         moved = about[0] @ np.linalg.solve(about[0] + about[1], about[1])
-    S = joint_motions(joints, place, j)
+    S = joint_motions(joints, poses, j)
     masses = S.T @ moved @ S
     if joints.kind[j] == BALL:
         mass = np.linalg.eigvalsh(masses)[0 if joints.motor_stiffness[j, axis].any() else -1]
@@ -102,7 +102,7 @@ def locked_inverse_mass(
     return 1.0 / float(mass) if mass > 0.0 else np.inf
 
 
-def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
+def write_drive_masses(joints: Joints, bodies: Bodies, poses: Poses) -> None:
     """joints.motor_inverse_mass: of what a drive to a position moves, other joints locked.
 
     In loops what moves with a joint depends on others. There drives that yield have the bound
@@ -114,11 +114,11 @@ def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
     if not drives:
         return
     chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
-    sides = sides_of_joints((joints.body_a, joints.body_b), chosen, bodies, place)
+    sides = sides_of_joints((joints.body_a, joints.body_b), chosen, bodies, poses)
     for j, axis in drives:
         rigid = not joints.motor_stiffness[j, axis].any()
         if rigid and joints.kind[j] == DISTANCE:
-            joints.motor_inverse_mass[j] = reflected_inverse_mass(joints, bodies, place, j)
+            joints.motor_inverse_mass[j] = reflected_inverse_mass(joints, bodies, poses, j)
             continue
         found = float(joints.inverse_mass[j, 0 if is_length(int(joints.kind[j]), axis) else 1])
         behind = sides.of_bridge.get(j)
@@ -126,7 +126,7 @@ def write_drive_masses(joints: Joints, bodies: Bodies, place: Place) -> None:
             ends = (int(joints.body_b[j]), int(joints.body_a[j]))
             behind = [sides.whole[body] for body in ends if body in sides.whole][:1]
         if behind:
-            found = min(found, locked_inverse_mass(joints, place, (j, axis), behind))
+            found = min(found, locked_inverse_mass(joints, poses, (j, axis), behind))
         joints.motor_inverse_mass[j, axis] = found / (1.0 + joints.armature[j] * found)
 
 

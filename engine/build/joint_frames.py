@@ -8,27 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import inverse, product, tangents, turn, unit
 from cardan.engine.world.model import Joints
 
 Array = NDArray[np.float64]
-Poses = dict[int, tuple[Array, Array]]
-
-
-class Place:
-    """Initial poses of all bodies in W."""
-
-    def __init__(self, p: Array, q: Array) -> None:
-        """Keep p (n, 3) of the centres of mass [m] and q (n, 4)."""
-        self.p, self.q = p, q
-
-    def point(self, body: int, point_W: Array) -> Array:
-        """A point of W relative to the body's centre of mass, in body axes [m]."""
-        return turn(inverse(self.q[body]), point_W - self.p[body])
-
-    def direction(self, body: int, direction_W: Array) -> Array:
-        """A direction of W in body axes."""
-        return turn(inverse(self.q[body]), direction_W)
+Frames = dict[int, tuple[Array, Array]]
+"""Origin and orientation in W of the frame of each body of the scene."""
 
 
 def to_world(
@@ -61,44 +47,44 @@ def across(joint: Any, s: Array, parent: tuple[Array, Array]) -> tuple[Array, Ar
     return t1, np.cross(s, t1)
 
 
-def write_second_axis(joints: Joints, j: int, place: Place, s: Array, s2: Array) -> None:
+def write_second_axis(joints: Joints, j: int, poses: Poses, s: Array, s2: Array) -> None:
     """The second axis of a hinge2 or universal joint, and where the angles are zero."""
     a, b = int(joints.body_a[j]), int(joints.body_b[j])
-    joints.axis_B[j] = place.direction(b, s2)
-    joints.zero2_A[j] = place.direction(a, s2)
-    joints.zero1_B[j] = place.direction(b, s)
+    joints.axis_B[j] = poses.direction(b, s2)
+    joints.zero2_A[j] = poses.direction(a, s2)
+    joints.zero1_B[j] = poses.direction(b, s)
     joints.angle0[j] = math.atan2(float(np.linalg.norm(np.cross(s, s2))), float(s @ s2))
 
 
-def write_frames(joints: Joints, j: int, joint: Any, place: Place, poses: Poses) -> None:
+def write_frames(joints: Joints, j: int, joint: Any, poses: Poses, frames: Frames) -> None:
     """Anchors, axes and zero orientations of joint j into its bodies."""
     a, b = int(joints.body_a[j]), int(joints.body_b[j])
-    parent = poses[a]
+    parent = frames[a]
     anchor = to_world(joint, getattr(joint, "anchor", None), parent, True)
     if anchor is None:
-        anchor = poses[b][0]
+        anchor = frames[b][0]
     end = to_world(joint, getattr(joint, "anchor2", None), parent, True)
     axis = to_world(joint, getattr(joint, "axis", None), parent, False)
     if end is not None:
         axis = end - anchor
     s = unit(axis) if axis is not None else np.array([0.0, 0.0, 1.0])
     t1, t2 = across(joint, s, parent)
-    joints.anchor_A[j] = place.point(a, anchor)
-    joints.anchor_B[j] = place.point(b, anchor if end is None else end)
-    joints.axis_A[j] = place.direction(a, s)
-    joints.tangent1_A[j] = place.direction(a, t1)
-    joints.tangent2_A[j] = place.direction(a, t2)
-    joints.axis_B[j] = place.direction(b, s)
-    joints.q_AB0[j] = product(inverse(place.q[a]), place.q[b])
-    joints.q_WA0[j], joints.q_WB0[j] = place.q[a], place.q[b]
+    joints.anchor_A[j] = poses.point(a, anchor)
+    joints.anchor_B[j] = poses.point(b, anchor if end is None else end)
+    joints.axis_A[j] = poses.direction(a, s)
+    joints.tangent1_A[j] = poses.direction(a, t1)
+    joints.tangent2_A[j] = poses.direction(a, t2)
+    joints.axis_B[j] = poses.direction(b, s)
+    joints.q_AB0[j] = product(inverse(poses.q[a]), poses.q[b])
+    joints.q_WA0[j], joints.q_WB0[j] = poses.q[a], poses.q[b]
     second = to_world(joint, getattr(joint, "axis2", None), parent, False)
     if end is not None:
         joints.angle0[j] = float(np.linalg.norm(end - anchor))
-        write_wheels(joints, j, joint, place, parent, end - anchor)
+        write_wheels(joints, j, joint, poses, parent, end - anchor)
     elif joint.type in ("gear", "rack"):
-        write_coupling(joints, j, joint, place, s if second is None else unit(second))
+        write_coupling(joints, j, joint, poses, s if second is None else unit(second))
     elif second is not None:
-        write_second_axis(joints, j, place, s, unit(second))
+        write_second_axis(joints, j, poses, s, unit(second))
         if joint.type == "universal":
             joints.angle0[j] = 0.5 * math.pi
     elif joint.type == "screw":
@@ -106,7 +92,7 @@ def write_frames(joints: Joints, j: int, joint: Any, place: Place, poses: Poses)
 
 
 def write_wheels(
-    joints: Joints, j: int, joint: Any, place: Place, parent: tuple[Array, Array], d: Array
+    joints: Joints, j: int, joint: Any, poses: Poses, parent: tuple[Array, Array], d: Array
 ) -> None:
     """Wheels of a distance joint, where the cable touches them, and its straight length.
 
@@ -121,8 +107,8 @@ def write_wheels(
             joints.wheel[j, k] = wheel.radius
     if not axes:
         return
-    joints.tangent1_A[j] = place.direction(a, axes[0])
-    joints.axis_B[j] = place.direction(b, axes[-1])
+    joints.tangent1_A[j] = poses.direction(a, axes[0])
+    joints.axis_B[j] = poses.direction(b, axes[-1])
     sense = math.copysign(1.0, float(axes[0] @ axes[-1]))
     rho = sense * joints.wheel[j, 1] - joints.wheel[j, 0]
     flat = d - (d @ axes[0]) * axes[0]
@@ -130,18 +116,18 @@ def write_wheels(
     u = (run * flat + rho * np.cross(flat, axes[0])) / (flat @ flat)
     e = np.cross(u, axes[0])
     joints.angle0[j] = math.hypot(run, float(d @ axes[0]))
-    joints.tangent2_A[j] = place.direction(a, e)
-    joints.zero1_B[j] = place.direction(b, sense * e)
+    joints.tangent2_A[j] = poses.direction(a, e)
+    joints.zero1_B[j] = poses.direction(b, sense * e)
 
 
-def write_coupling(joints: Joints, j: int, joint: Any, place: Place, s2: Array) -> None:
+def write_coupling(joints: Joints, j: int, joint: Any, poses: Poses, s2: Array) -> None:
     """Ratio and second axis of a gear (fixed in the child) or rack (fixed in W)."""
     b = int(joints.body_b[j])
     joints.ratio[j] = joint.ratio
     # no anchors: the row applies a torque, and a force on the centre of mass
     joints.anchor_A[j], joints.anchor_B[j] = 0.0, 0.0
     if joint.type == "gear":
-        joints.axis_B[j] = place.direction(b, s2)
+        joints.axis_B[j] = poses.direction(b, s2)
     else:
         joints.axis_B[j] = s2
-        joints.angle0[j] = float(s2 @ place.p[b])
+        joints.angle0[j] = float(s2 @ poses.p[b])

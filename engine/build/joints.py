@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.couplings import with_couplings
 from cardan.engine.build.joint_drives import write_drives
-from cardan.engine.build.joint_frames import Place, Poses, write_frames
+from cardan.engine.build.joint_frames import Frames, write_frames
 from cardan.engine.build.memoised import memoised
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.world.model import (
     BALL,
@@ -112,10 +113,10 @@ def empty_joints(n: int) -> Joints:
 
 
 def build_joints(
-    scene_joints: Any, index: dict[str, int], place: Place, poses: Poses, targets: TargetTable
+    scene_joints: Any, index: dict[str, int], poses: Poses, frames: Frames, targets: TargetTable
 ) -> Joints:
     """All joints as arrays; arguments as of `framed_joints`."""
-    framed = framed_joints(scene_joints, index, (place.p, place.q), poses)
+    framed = framed_joints(scene_joints, index, poses, frames)
     joints = Joints(*(array.copy() for array in framed))
     for j, joint in enumerate(scene_joints):
         if joint.type != "coupling":
@@ -124,15 +125,11 @@ def build_joints(
 
 
 @memoised
-def framed_joints(
-    scene_joints: Any, index: dict[str, int], centers: tuple[Array, Array], poses: Poses
-) -> Joints:
+def framed_joints(scene_joints: Any, index: dict[str, int], poses: Poses, frames: Frames) -> Joints:
     """Joints without their drives and terms.
 
-    Reads   index: body name (and `world`) to number; centers: p (n, 3), q (n, 4) of the centres
-            of mass; poses: body number to (origin, orientation) in W
+    Reads   index: body name (and `world`) to number; poses at the start
     """
-    place = Place(*centers)
     joints = empty_joints(len(scene_joints))
     for j, joint in enumerate(scene_joints):
         joints.kind[j] = JOINT_KINDS[joint.type]
@@ -141,7 +138,7 @@ def framed_joints(
             first, second = sorted((index[joint.parent], index[joint.child]))
             joints.excluded[j] = first * index["world"] + second
         if joint.type != "coupling":
-            write_frames(joints, j, joint, place, poses)
+            write_frames(joints, j, joint, poses, frames)
         if joint.erp is not None:
             joints.erp[j] = joint.erp
         joints.cfm[j] = joint.cfm

@@ -18,8 +18,9 @@ from cardan.engine.accounting.joint_errors import write_joint_errors
 from cardan.engine.accounting.joint_reports import write_coordinates
 from cardan.engine.build.allocate import row_arrays
 from cardan.engine.build.coordinates import bodies_led_to
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import inverse, product, turn
-from cardan.engine.build.tree import Start, build_tree
+from cardan.engine.build.tree import build_tree
 from cardan.engine.trees import batches
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import BALL, FORCE_TORSION, Joints, Model
@@ -65,7 +66,7 @@ def ball_axes(joints: Joints, j: int) -> Array:
 class Placement:
     """The trees of a model, and the maps between their coordinates and the poses of bodies."""
 
-    def __init__(self, model: Model, zero: Start) -> None:
+    def __init__(self, model: Model, zero: Poses) -> None:
         """Build the trees; zero: the poses of the scene, where all coordinates are zero."""
         joints = model.joints
         self.model, self.zero = model, zero

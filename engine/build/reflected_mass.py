@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.mobility import rigid_drives, sets_of_bodies
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import rotation_matrix, turn
 from cardan.engine.build.tree import motions
 from cardan.engine.trees.subspaces import constraint_subspace
@@ -43,11 +43,11 @@ IMPLIED = 1e-9
 BLOCKED = 1e-12
 
 
-def joint_motions(joints: Joints, place: Place, j: int) -> Array:
+def joint_motions(joints: Joints, poses: Poses, j: int) -> Array:
     """S (6, d): motions of the child of joint j against its parent at the anchor, one for each
     coordinate; angular part first, W. Suspensions of hinge2 are locked."""
     none, columns = np.zeros(3), list[tuple[Array, Array]]()
-    for step in motions(joints, j, place.q):
+    for step in motions(joints, j, poses.q):
         s = step.axis_W
         if step.kind == NODE_BALL:
             columns += [(axis, none) for axis in np.eye(3)]
@@ -62,7 +62,7 @@ class Mechanism(NamedTuple):
 
     joints: Joints
     bodies: Bodies
-    place: Place
+    poses: Poses
     rigid: NDArray[np.bool_]  # (j, 3) coordinates that rigid drives hold
     number: dict[int, int]  # of each of its bodies
 
@@ -82,21 +82,21 @@ def joint_rows(mechanism: Mechanism, j: int, locked: bool) -> Array:
 
     locked: whether rigid drives hold their coordinates
     """
-    joints, bodies, place, rigid, number = mechanism
+    joints, bodies, poses, rigid, number = mechanism
     ends = (int(joints.body_a[j]), int(joints.body_b[j]))
     anchors = (joints.anchor_A[j], joints.anchor_B[j])
     if joints.kind[j] == DISTANCE:
-        line = turn(place.q[ends[0]], joints.axis_A[j])
+        line = turn(poses.q[ends[0]], joints.axis_A[j])
         rows = np.concatenate([np.zeros(3), line])[None]
     else:
-        S = joint_motions(joints, place, j)
+        S = joint_motions(joints, poses, j)
         free = [k for k in range(S.shape[1]) if not (locked and rigid[j, k])]
         rows = constraint_subspace(S[None, :, free])[0].T
     C = np.zeros((len(rows), len(number), 6))
     for i, anchor, sign in zip(ends, anchors, (-1.0, 1.0), strict=True):
         if i not in number:
             continue
-        R, arm = rotation_matrix(place.q[i]), turn(place.q[i], anchor)
+        R, arm = rotation_matrix(poses.q[i]), turn(poses.q[i], anchor)
         turning = rows[:, :3] + np.cross(arm, rows[:, 3:])
         root = np.linalg.cholesky(R @ bodies.inverse_inertia_B[i] @ R.T)
         C[:, number[i], :3] += sign * turning @ root
@@ -104,7 +104,7 @@ def joint_rows(mechanism: Mechanism, j: int, locked: bool) -> Array:
     return C.reshape(len(rows), -1)
 
 
-def reflected_inverse_mass(joints: Joints, bodies: Bodies, place: Place, j: int) -> float:
+def reflected_inverse_mass(joints: Joints, bodies: Bodies, poses: Poses, j: int) -> float:
     """J M^-1 J^T of distance j in its mechanism at the start [1/kg].
 
     Other rigid drives are locked, unless they then hold what it moves, as cylinders side by side
@@ -120,7 +120,7 @@ def reflected_inverse_mass(joints: Joints, bodies: Bodies, place: Place, j: int)
     if members.sum() > MOST_BODIES:
         return MOST * least
     number = {int(i): k for k, i in enumerate(np.flatnonzero(members))}
-    mechanism = Mechanism(joints, bodies, place, rigid_drives(joints), number)
+    mechanism = Mechanism(joints, bodies, poses, rigid_drives(joints), number)
     near = [k for k in np.flatnonzero(members[a] | members[b]).tolist() if k != j]
     w, left = joint_rows(mechanism, j, False)[0], 0.0
     for locked in (True, False):

@@ -20,20 +20,19 @@ from cardan.engine.build.formulation import with_trees
 from cardan.engine.build.hollow import check_hollow
 from cardan.engine.build.initial import place_initial
 from cardan.engine.build.inverse_mass import write_joint_masses
-from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.joints import build_joints
 from cardan.engine.build.loops import write_loops
 from cardan.engine.build.memoised import memoised
 from cardan.engine.build.mesh import mesh_arrays
 from cardan.engine.build.options import build_options, check_options
 from cardan.engine.build.pieces import convex_pieces
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.prescribed import build_prescribed, start_of
 from cardan.engine.build.presence import check_presence, is_absent, responses
 from cardan.engine.build.reduced import check_rotors, check_smooth
 from cardan.engine.build.room import first_capacity
 from cardan.engine.build.shapes import ShapeTable, build_materials
 from cardan.engine.build.targets import TargetTable
-from cardan.engine.build.tree import Start
 from cardan.engine.build.triggers import build_triggers, check_triggers, first_sides, release
 from cardan.engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from cardan.engine.world.options import StepOptions
@@ -49,7 +48,7 @@ class Built(NamedTuple):
     options: StepOptions
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
-    zero: Start  # poses of the scene, where all joint coordinates are zero
+    zero: Poses  # poses of the scene, where all joint coordinates are zero
     formulation: str  # maximal or reduced
 
 
@@ -142,22 +141,21 @@ def build(scene: Scene) -> Built:
     shapes, meshes = build_shapes(scene, bodies, material_index, faults)
     index = {body.name: i for i, body in enumerate(scene.bodies)} | {"world": len(scene.bodies)}
     p, q, v, w = initial_motion(scene, bodies)
-    place = Place(p, q)
-    poses = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
-    poses[len(scene.bodies)] = (np.zeros(3), q[-1])
+    poses = Poses(p, q)
+    frames = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
+    frames[len(scene.bodies)] = (np.zeros(3), q[-1])
     targets = TargetTable()
-    joints = build_joints(scene.joints, index, place, poses, targets)
+    joints = build_joints(scene.joints, index, poses, frames, targets)
     release(joints, scene)
     check_hollow(shapes, bodies, joints.excluded, faults)
-    write_joint_masses(joints, bodies, place)
+    write_joint_masses(joints, bodies, poses)
     write_coupling_masses(joints)
-    forces = build_forces(scene.forces, index, place, bodies, targets)
+    forces = build_forces(scene.forces, index, poses, bodies, targets)
     prescribed = build_prescribed(scene, faults)
     for m, i in enumerate(prescribed.body):
         v[i], w[i] = start_of(prescribed, m)[2:]
     faults.raise_if_any()
-    zero = Start(p, q)
-    scene, tree, tree_q = with_trees(scene, bodies, joints, zero)
+    scene, tree, tree_q = with_trees(scene, bodies, joints, poses)
     check_rotors(scene, tree, faults)
     faults.raise_if_any()
     model = Model(
@@ -182,7 +180,7 @@ def build(scene: Scene) -> Built:
         faults.raise_if_any()
     state = first_state(scene, model, tree_q)
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
-    state = place_initial(scene, model, state, zero, faults)
+    state = place_initial(scene, model, state, poses, faults)
     check_couplings(scene, model, state, faults)
     faults.raise_if_any()
     return Built(
@@ -191,6 +189,6 @@ def build(scene: Scene) -> Built:
         build_options(scene, smallest_moving(bodies, shapes)),
         tuple(body.name for body in scene.bodies),
         tuple(joint.name for joint in scene.joints),
-        zero,
+        poses,
         scene.simulation.formulation,
     )

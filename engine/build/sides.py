@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import rotation_matrix
 from cardan.engine.world.model import DYNAMIC, Bodies
 
@@ -54,9 +54,9 @@ class Side(NamedTuple):
         return np.block([[turns, arm], [arm.T, self.mass * np.eye(3)]])
 
 
-def side_of(bodies: Bodies, place: Place, i: int) -> Side:
+def side_of(bodies: Bodies, poses: Poses, i: int) -> Side:
     """Body i as a side, written in W about the origin."""
-    R, p, mass = rotation_matrix(place.q[i]), place.p[i], float(bodies.mass[i])
+    R, p, mass = rotation_matrix(poses.q[i]), poses.p[i], float(bodies.mass[i])
     inertia = R @ bodies.inertia_B[i] @ R.T + mass * (p @ p * np.eye(3) - np.outer(p, p))
     return Side(mass, mass * p, inertia)
 
@@ -108,7 +108,7 @@ def sides_of_joints(
     ends: tuple[NDArray[np.int64], NDArray[np.int64]],
     chosen: NDArray[np.int64],
     bodies: Bodies,
-    place: Place,
+    poses: Poses,
 ) -> Sides:
     """Find the sides of the chosen joints.
 
@@ -126,7 +126,7 @@ def sides_of_joints(
             links[b].append((j, a))
     free = np.flatnonzero(bodies.kind == DYNAMIC).tolist()
     found = walk(links, [n - 1, *free])
-    behind = {i: side_of(bodies, place, i) for i in free}
+    behind = {i: side_of(bodies, poses, i) for i in free}
     # a walk in depth enters what hangs together without the ground only once
     top = dict[int, int]()
     for i in found.order:

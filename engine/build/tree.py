@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.components import components
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import inverse, product, turn
 from cardan.engine.trees.arrays import as_arrays
 from cardan.engine.world.model import (
@@ -54,13 +55,6 @@ class Motion(NamedTuple):
     kind: int
     axis_W: Array  # (3,) - at the start
     coordinate: int  # of the joint, -1: none of its own
-
-
-class Start(NamedTuple):
-    """Poses at the start."""
-
-    p: Array  # (n, 3) m   centres of mass
-    q: Array  # (n, 4)
 
 
 def motions(joints: Joints, j: int, q: Array) -> list[Motion]:
@@ -137,7 +131,7 @@ def may_be_inner(bodies: Bodies, joints: Joints, j: int) -> bool:
 class Forest:
     """Collects the nodes of all trees."""
 
-    def __init__(self, bodies: Bodies, joints: Joints, start: Start) -> None:
+    def __init__(self, bodies: Bodies, joints: Joints, start: Poses) -> None:
         """Start without nodes."""
         self.bodies, self.joints, self.start = bodies, joints, start
         self.node = np.full(len(bodies.kind), -1)
@@ -289,7 +283,7 @@ def tied_trees(
 
 
 def build_tree(
-    bodies: Bodies, joints: Joints, start: Start, lone: bool = False
+    bodies: Bodies, joints: Joints, start: Poses, lone: bool = False
 ) -> tuple[Tree, Array]:
     """Trees of all bodies connected by joints, and their initial coordinates.
 

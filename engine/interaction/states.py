@@ -15,8 +15,8 @@ from cardan.engine.build.coordinates import Coordinate, coordinates_of
 from cardan.engine.build.faults import GivenInvalid
 from cardan.engine.build.initial import open_joints
 from cardan.engine.build.placement import Placed, Placement, place
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.rewrite import clear_run, forget_contacts
-from cardan.engine.build.tree import Start
 from cardan.engine.build.world import copied
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.errors import Failure
@@ -75,7 +75,7 @@ class States:
     _forget_readings: Callable[[], None]
     leave_scene: Callable[[], None]
     begin_trail: Callable[[], None]
-    _zero: Start
+    _zero: Poses
     _events: Any
     _event_parts: list[NDArray[np.void]]
     _placement: Placement | None = None

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.engine.build.poses import Poses
 from cardan.engine.build.scene import build
-from cardan.engine.build.tree import Start, build_tree
+from cardan.engine.build.tree import build_tree
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import Model
 from cardan.engine.world.tree import NODE_BALL, NODE_FREE, Tree, TreeWork
@@ -103,7 +104,7 @@ def tree_of(scene: Document, seed: int = 0, dense: bool = True) -> Case:
     """The tree of a scene, in a random state of motion."""
     built = build(load_scene(scene))
     p, orientation = built.state.p_WB, built.state.q_WB
-    tree, q = build_tree(built.model.bodies, built.model.joints, Start(p, orientation), lone=True)
+    tree, q = build_tree(built.model.bodies, built.model.joints, Poses(p, orientation), lone=True)
     rng = np.random.default_rng(seed)
     for i, kind in enumerate(tree.kind):
         k, end = tree.q_start[i], tree.q_start[i + 1]
