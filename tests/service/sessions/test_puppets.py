@@ -319,7 +319,7 @@ def test_a_process_for_which_no_socket_is_left_is_one_that_could_not_be_started(
 
     monkeypatch.setattr("cardan.service.processes.launcher.socket.socketpair", no_more)
     with pytest.raises(WorkerLostError, match="Too many open files"):
-        WorkerLauncher().start("cardan.service.sessions.worker", WorkerLimits(2**30), 1.0)
+        WorkerLauncher().start("cardan.service.sessions.worker", WorkerLimits(2**30))
 
 
 def test_steps_that_are_asked_for_as_the_run_ends_are_answered():
