@@ -39,7 +39,7 @@ def mount_page(app: FastAPI, folder: Path) -> None:
         if path.startswith("v1/"):
             raise HTTPException(404)
         if path == "" and keys and "key" in request.query_params:
-            return keep_key(request, keys)
+            return keep_key(request, keys) or refuse_key(request, assets)
         if path == "" and "share" in request.query_params:
             return await open_share(request)
         return serve_file(assets, path or "index.html", request)
@@ -71,15 +71,14 @@ def mount_manual(app: FastAPI) -> None:
         app.add_api_route(path, route, methods=["GET", "HEAD"], include_in_schema=False)
 
 
-def keep_key(request: Request, keys: Collection[Key]) -> Response:
+def keep_key(request: Request, keys: Collection[Key]) -> Response | None:
     """Answer `/?key=KEY`: set a cookie that the key made, and take the key out of the address.
 
-    Raises ProblemError 401.
+    None: there is no such key.
     """
-    given = request.query_params["key"]
-    key = find_key(given, keys)
+    key = find_key(request.query_params["key"], keys)
     if key is None:
-        raise ProblemError(401, "unauthorized", "This is no API key of this service.")
+        return None
     response = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
     response.set_cookie(
@@ -90,6 +89,19 @@ def keep_key(request: Request, keys: Collection[Key]) -> Response:
         samesite="strict",
         secure=secure,
     )
+    return response
+
+
+def refuse_key(request: Request, assets: Assets) -> Response:
+    """Answer a key that is none: a person gets the page, which asks for it.
+
+    Raises ProblemError 401 for a program.
+    """
+    if "text/html" not in request.headers.get("accept", ""):
+        raise ProblemError(401, "unauthorized", "This is no API key of this service.")
+    response = serve_file(assets, "index.html", request)
+    if response.status_code == 200:
+        response.status_code = 401
     return response
 
 

@@ -112,10 +112,11 @@ export class Page {
 
   /** @returns {Promise<Example[]>} */
   async listExamples() {
-    return api.listExamples().catch((error) => {
+    return api.listExamples().catch(async (error) => {
       // a link for viewing shows one run, batch or scene; if it does not, that is said already
       const keyless = error instanceof api.ProblemError && error.problem.status === 401;
-      if (!keyless || !/^#(session|run|batch|scene|share)=/.test(location.hash)) this.failed(error);
+      if (!keyless) this.failed(error);
+      else if (!/^#(session|run|batch|scene|share)=/.test(location.hash)) (await lastAsked(import("./key.js")))?.askForKey();
       return [];
     });
   }

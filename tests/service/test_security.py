@@ -177,6 +177,18 @@ def test_the_cookie_is_not_the_key(guarded):
     assert find_cookie("", [key], 0.0) is None
 
 
+def test_who_opens_the_page_with_a_key_that_is_none_gets_the_page(guarded):
+    """It asks for another one; a program is told."""
+    with guarded.client() as stranger:
+        refusal(stranger.get("/", params={"key": OWNER + "x"}), 401, "unauthorized")
+        browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+        answer = stranger.get("/", params={"key": OWNER + "x"}, headers=browser)
+        page = stranger.get("/")
+    assert (answer.status_code, answer.text) == (401, page.text)
+    assert "set-cookie" not in answer.headers
+    assert answer.headers["content-security-policy"] == page.headers["content-security-policy"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

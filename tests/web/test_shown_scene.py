@@ -122,3 +122,24 @@ def test_a_link_that_is_over_says_so(
     playwright_api.expect(said).to_contain_text("Whoever sent it can make another.")
     playwright_api.expect(said).to_have_count(1)
     assert visitor.evaluate("cardan.sessionId()") is None
+
+
+def test_who_has_no_key_is_asked_for_one(visitor: Any, address: str) -> None:
+    expect = playwright_api.expect
+    dialog = visitor.get_by_role("dialog", name="API key")
+    visitor.goto(f"{address}/")
+    field = dialog.get_by_label("API key")
+    expect(field).to_be_focused()
+    # what is asked for is told once
+    expect(visitor.locator("#messages .message")).to_have_count(0)
+    field.fill("not the key")
+    field.press("Enter")
+    expect(dialog.get_by_role("alert")).to_have_text("This is no API key of this service.")
+    # an address with a key that is none asks for another one, too, and does not keep it
+    visitor.goto(f"{address}/?key=nor-this-one")
+    field.fill(SECRET)
+    with visitor.expect_navigation():
+        dialog.get_by_role("button", name="Open").click()
+    Shown(visitor, address).wait("cardan.shown().time > 0")
+    expect(dialog).to_have_count(0)
+    assert "key" not in visitor.url
