@@ -46,10 +46,8 @@ export class Opening {
     const { id, example, run, scene, compare, batch, share } = named();
     if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
-    const comparing = compare && (await api.listComparisons()).find((one) => one.name === compare);
-    const why = comparing ? null : await this.named(named());
+    const why = await this.named(named());
     this.examples = await listing;
-    if (comparing) await this.compare(comparing, {});
     if (why !== null && (id || run || scene || share || compare || example || !await this.rejoin())) await this.fallBack(id, example, why);
     if (!run || this.page.session?.id === run) applyMoment(this.page, moment);
   }
@@ -59,13 +57,8 @@ export class Opening {
     const { id, example, run, scene, compare, batch, share } = named();
     if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
-    if (compare) {
-      const comparing = (await api.listComparisons()).find((one) => one.name === compare);
-      if (comparing) await this.compare(comparing, {});
-      return;
-    }
     const shown = this.page.session?.id;
-    const asked = id ?? run ?? scene ?? share;
+    const asked = id ?? run ?? scene ?? share ?? compare;
     if (asked ? asked !== shown : example) {
       const coming = this.named(named());
       const { turn } = this;
@@ -77,13 +70,13 @@ export class Opening {
 
   /** @param {ReturnType<typeof named>} address @returns {Promise<string | null>} null: it is shown; else why not */
   async named({ id, run, scene, share, example, compare }) {
-    if (share || compare) return share ? LINK_OVER : `There is no comparison “${compare}”.`;
+    if (share) return LINK_OVER;
     if (id) return this.join(id, example);
-    if (!run && !scene) return "";
     try {
+      if (compare) return await this.openComparison(compare);
       if (run) await this.openRun(run, {});
       else if (scene) await this.openStoredScene(scene);
-      return null;
+      return run || scene ? null : "";
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       return error.message;
@@ -118,6 +111,13 @@ export class Opening {
     clearMessages();
     setAddress({ scene: id }, {});
     await this.page.show(shown, null);
+  }
+
+  /** @param {string} name @returns {Promise<string | null>} null: it is shown; else why not */
+  async openComparison(name) {
+    const comparing = (await api.listComparisons()).find((one) => one.name === name);
+    if (comparing) await this.compare(comparing, {});
+    return comparing ? null : `There is no comparison “${name}”.`;
   }
 
   /** Two runs of one scene. @param {import("./types.js").Comparing} comparing @param {Way} [way] */

@@ -127,6 +127,9 @@ def test_a_comparison_of_the_gallery_has_its_numbers(page: Any, server: str, sho
     page.get_by_role("button", name="Hide").click()
     api.expect(page.locator("#compare-details")).to_be_hidden()
     assert page.evaluate("cardan.pinned()") == []
+    # one that there is not, typed into the address of the page
+    page.goto(f"{server}/#compare=neither")
+    api.expect(page.locator("#messages")).to_contain_text("There is no comparison “neither”.")
 
 
 def in_halves(page: Any, shown: Shown) -> None:
