@@ -107,11 +107,13 @@ def held_in_place(smooth: SmoothModel, q: Array) -> Array:
     return found
 
 
-def forces(smooth: SmoothModel, q: Array) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+def forces(
+    smooth: SmoothModel, q: Array, independent: NDArray[np.int64] | None = None
+) -> tuple[Array, Array, Array, NDArray[np.int64]]:
     """r (n,) at coordinates q, q with closed loops, T and the independent velocities."""
     still = np.zeros(smooth.nv)
     found = smooth.sample(q, still, still)
-    T, free = smooth.motions(found.q)
+    T, free = smooth.motions(found.q, independent)
     return T.T @ (smooth.mass_matrix(found.q) @ found.qdd), found.q, T, free
 
 
@@ -135,7 +137,8 @@ def stiffness(smooth: SmoothModel, q: Array, T: Array, free: NDArray[np.int64]) 
         for offset, weight in ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12)):
             z = np.zeros(n)
             z[k] = offset * STEP * scale[k]
-            K[:, k] -= weight / (STEP * scale[k]) * forces(smooth, smooth.moved(q, T @ z))[0]
+            r = forces(smooth, smooth.moved(q, T @ z), free)[0]
+            K[:, k] -= weight / (STEP * scale[k]) * r
     return K
 
 

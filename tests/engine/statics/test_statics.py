@@ -196,6 +196,48 @@ def test_a_loop_finds_its_place_under_a_spring() -> None:
     )
 
 
+def parallelogram(length: float, **motor: Any) -> Document:
+    """Two bars of 0.5 kg that hang from the world, and a plate of 2 kg between their ends."""
+    bar = {"mass": 0.5, "inertia": [0.04 * length**2] * 3}
+    feet = [("left", 0.0), ("right", 0.8 * length)]
+    bodies = [{"name": n, "position": [x, 0, -0.5 * length], **bar} for n, x in feet]
+    plate = {"name": "plate", "mass": 2.0, "inertia": [0.1 * length**2] * 3}
+    bodies.append(plate | {"position": [0.4 * length, 0, -length]})
+    ends = [("world", n, x, 0.0) for n, x in feet] + [(n, "plate", x, -length) for n, x in feet]
+    joints: list[Document] = [
+        {"name": f"j{k}", "type": "hinge", "axis": [0, 1, 0], "anchor": [x, 0, z]}
+        | {"parent": parent, "child": child}
+        for k, (parent, child, x, z) in enumerate(ends)
+    ]
+    joints[0] |= motor
+    return document(bodies, joints)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("length", [1.0, 0.01, 1e-3])
+def test_a_parallelogram_that_hangs_is_stable(length: float) -> None:
+    """Any of its four angles can be the one that the others follow, and no two have one sign."""
+    found = judged(parallelogram(length))
+    assert (found.status, found.stability.stable) == ("equilibrium", True)
+    stiffness, inertia = 2.5 * G * length, (2 * (0.04 + 0.5 / 4) + 2.0) * length**2
+    assert found.stability.least_stiffness == pytest.approx(stiffness, rel=1e-9)
+    assert found.stability.eigenvalues == pytest.approx([stiffness / inertia], rel=1e-9)
+    [mode] = linearize(load_scene({"gravity": GRAVITY, **parallelogram(length)})).modes
+    assert (2 * math.pi * mode.frequency) ** 2 == pytest.approx(stiffness / inertia, rel=1e-7)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("length", [1.0, 0.01, 1e-3])
+def test_what_a_servo_holds_does_not_move_however_small_it_is(length: float) -> None:
+    scene = parallelogram(length, motor={"type": "position", "target": 0.1})
+    found = judged(scene)
+    assert found.status == "equilibrium"
+    assert (found.stability.stable, len(found.stability.eigenvalues)) == (None, 0)
+    torque = reaction(found, "j0")["drives"][0]
+    assert torque == pytest.approx(2.5 * G * length * math.sin(0.1), rel=1e-9)
+    assert len(linearize(load_scene({"gravity": GRAVITY, **scene})).coordinates) == 0
+
+
 # ---------------------------------------------------------------------- contacts
 
 
