@@ -82,8 +82,10 @@ def keep_positive(world: World, slot: Slot, error: float) -> None:
         return
     rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
     restitution = joints.limit_restitution[j, axis]
-    # without restitution the remaining gap may close: the motion ends at the stop
-    if restitution > 0.0 and speed < -bounce_speed(world.options) and error + h * speed < 0.0:
+    # without restitution the remaining gap may close, and the motion ends at the stop; a blow that
+    # may break the joint is whole
+    whole = restitution > 0.0 or math.isfinite(joints.breaking_force[j])
+    if whole and speed < -bounce_speed(world.options) and error + h * speed < 0.0:
         rows.rebound[row] = -restitution * speed
         rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 
