@@ -33,6 +33,8 @@ BALANCED, MOVED = 1e-11, 1e-12
 CLOSE = 1e-3
 # eigenvalues of K this share of the largest one count as zero
 NEUTRAL = 1e-9
+# share of the forces that act which their differences leave of a stiffness that is 0
+ROUNDING = 1e-11
 # rad, or share of a length: step of differences
 STEP = 1e-3
 # a step may overshoot to this share of the force it started with
@@ -171,8 +173,11 @@ class Stability(NamedTuple):
 NOTHING_MOVES = Stability(None, None, np.zeros(0), True)
 
 
-def judge(smooth: SmoothModel, found: Equilibrium) -> Stability:
-    """Least stiffness, and the eigenvalues of stiffness against mass."""
+def judge(smooth: SmoothModel, found: Equilibrium, acting: float) -> Stability:
+    """Least stiffness, and the eigenvalues of stiffness against mass.
+
+    acting: size of all forces, about the scene's length [N m]
+    """
     if not len(found.free):
         return NOTHING_MOVES
     unit = smooth.scales()[found.free]
@@ -182,6 +187,6 @@ def judge(smooth: SmoothModel, found: Equilibrium) -> Stability:
     values = np.linalg.eigvalsh(0.5 * (scaled + scaled.T))
     half = 0.5 * (found.stiffness + found.stiffness.T)
     against_mass = scipy.linalg.eigh(half, found.mass, eigvals_only=True)
-    tolerance = max(1e-8 * size, 1e-12)
+    tolerance = max(1e-8 * size, ROUNDING * acting)
     stable = None if abs(values[0]) <= tolerance else bool(values[0] > 0.0)
     return Stability(stable, float(values[0]), against_mass, skew <= 1e-6 * size)

@@ -28,6 +28,10 @@ def arm(length: float = 1.0, mass: float = 2.0, **hinge: Any) -> Document:
     return document([bob], [pin | {"anchor": [0, 0, 0], "axis": [0, 1, 0], **hinge}])
 
 
+def unit(v: np.ndarray) -> np.ndarray:
+    return np.asarray(v / np.linalg.norm(v))
+
+
 def reaction(found: Any, joint: str) -> dict[str, Any]:
     return next(one for one in found.joints if one["joint"] == joint)
 
@@ -98,6 +102,31 @@ def test_a_train_of_springs_sags_and_has_the_frequencies_of_a_chain() -> None:
     assert sag == pytest.approx([-(n - i) * m * G / k for i in range(n)], rel=1e-9)
     modes = 4.0 * k / m * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (2 * (2 * n + 1))) ** 2
     assert found.stability.eigenvalues == pytest.approx(modes, rel=1e-8)
+
+
+@pytest.mark.parametrize("mass", [1e-6, 1.0, 1e3, 1e5])
+def test_a_door_whose_axis_is_upright_is_neutral_however_heavy(mass: float) -> None:
+    """The axis is along no axis of W, so that rounding leaves something of its stiffness of 0."""
+    dice = np.random.default_rng(3)
+    for _ in range(4):
+        place, down = 2.0 * dice.normal(size=3), unit(dice.normal(size=3))
+        door = {"name": "door", "mass": mass, "position": place.tolist(), "inertia": [mass] * 3}
+        pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "door"}
+        scene = document([door], [pin | {"anchor": [0, 0, 0], "axis": down.tolist()}])
+        found = judged(scene | {"gravity": (G * down).tolist()})
+        assert (found.status, found.stability.stable) == ("equilibrium", None)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("upright", [False, True])
+def test_a_pendulum_of_a_micrometre_is_judged_as_a_large_one(upright: bool) -> None:
+    length, mass, turned = 1e-6, 1e-12, math.pi if upright else 0.0
+    scene = arm(length, mass, initial={"position": turned})
+    scene["bodies"][0]["inertia"] = [0.1 * mass * length**2] * 3
+    found = judged(scene)
+    assert (found.status, found.stability.stable) == ("equilibrium", not upright)
+    stiffness = mass * G * length * math.cos(turned)
+    assert found.stability.least_stiffness == pytest.approx(stiffness, rel=1e-6)
 
 
 @pytest.mark.parametrize("limit", [None, 30.0, 10.0])
