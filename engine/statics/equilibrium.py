@@ -18,6 +18,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from cardan.engine.statics.smooth import SmoothModel
+from cardan.engine.statics.stencil import stencil_of
 
 Array = NDArray[np.float64]
 
@@ -136,7 +137,7 @@ def stiffness(smooth: SmoothModel, q: Array, T: Array, free: NDArray[np.int64]) 
     n, scale = len(free), smooth.scales()[free]
     K = np.zeros((n, n))
     for k in range(n):
-        for offset, weight in ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12)):
+        for offset, weight in stencil_of(smooth.model):
             z = np.zeros(n)
             z[k] = offset * STEP * scale[k]
             r = forces(smooth, smooth.moved(q, T @ z), free)[0]
