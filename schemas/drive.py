@@ -24,7 +24,8 @@ class Limits(Base):
     upper: Number | None = None
     """Largest value of the coordinate; none: free on this side [m or rad]."""
     restitution: Fraction = 0.0
-    """Rebound at the stop [-]."""
+    """Rebound at the stop; none below a fiftieth of `contact.restitution_threshold`, at most 0.01
+    m/s or rad/s [-]."""
     stiffness: Stiffness | None = None
     """Stiffness of a soft stop, k or [k1, k2, k3] [N/m or N m/rad]."""
     damping: NonNegative | None = None
@@ -44,7 +45,8 @@ class BallLimits(Base):
     twist: Angle | None = None
     """Largest turn about the axis, either way [rad]."""
     restitution: Fraction = 0.0
-    """Rebound at the stop [-]."""
+    """Rebound at the stop; none below a fiftieth of `contact.restitution_threshold`, at most 0.01
+    m/s or rad/s [-]."""
     stiffness: Stiffness | None = None
     """Stiffness of a soft stop, k or [k1, k2, k3] [N m/rad]."""
     damping: NonNegative | None = None

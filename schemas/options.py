@@ -55,7 +55,8 @@ class ContactOptions(Base):
     erp: Fraction = 0.2
     """Share of the penetration removed per step [-]."""
     restitution_threshold: NonNegative = 0.5
-    """Approach speed below which an impact does not rebound [m/s]."""
+    """Approach speed below which an impact does not rebound; of stops a fiftieth of it, at most
+    0.01 m/s or rad/s [m/s]."""
     restitution_law: Literal["newton", "poisson", "propagating"] = "newton"
     """Impact law; with `newton` and `poisson` contacts act at once, with `propagating` in turn."""
     impact_time: Literal["step", "exact"] = "step"

@@ -42,7 +42,7 @@ from cardan.engine.accounting.work import row_speed_before
 from cardan.engine.collision.materials import STICTION_SPEED
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import SHARP, shape_operator
-from cardan.engine.constraints.limits import BOUNCE_SPEED
+from cardan.engine.constraints.limits import bounce_speed
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.spatial.mat3 import load33, times_vector
@@ -116,7 +116,8 @@ def mark_stop(world: World, i: int) -> None:
         mark_braked(world, (a, b), speed)
     else:
         speed = -row_speed_before(rows, i, world.work.motion)
-    if speed > BOUNCE_SPEED and not is_soft_stop(world.model.joints, rows, i):
+    bounces = speed > bounce_speed(world.options)
+    if bounces and not is_soft_stop(world.model.joints, rows, i):
         mark_support(world, a, gap / speed, b, ZERO3)
         mark_support(world, b, gap / speed, a, ZERO3)
 

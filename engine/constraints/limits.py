@@ -21,11 +21,14 @@ from cardan.engine.constraints.row import (
 from cardan.engine.constraints.soft_stops import is_soft, set_soft_stop
 from cardan.engine.spatial.rotation import nearest_turn
 from cardan.engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
+from cardan.engine.world.options import StepOptions
 from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER
 from cardan.engine.world.world import World
 
-# [m/s or rad/s] below this speed a stop has no restitution, so that the joint comes to rest
+# [m/s or rad/s] below this speed a stop has no restitution, so that the joint comes to rest ...
 BOUNCE_SPEED = 0.01
+# ... or below this share of the threshold of contacts, where a scene of small speeds sets that
+BOUNCE_SHARE = 0.02
 # sin(swing) below which two axes count as being in line
 IN_LINE = 1e-9
 
@@ -42,6 +45,12 @@ def one_sided_bias(error: float, h: float, erp: float) -> float:
 def reach_of(h: float, speed: float) -> float:
     """Distance within which a limit has a row: four times the motion per step, plus a constant."""
     return 1e-3 + 4.0 * h * abs(speed)
+
+
+@kernel
+def bounce_speed(options: StepOptions) -> float:
+    """Approach speed below which a stop does not rebound [m/s or rad/s]."""
+    return min(BOUNCE_SPEED, BOUNCE_SHARE * options.restitution_threshold)
 
 
 @kernel
@@ -73,8 +82,10 @@ def keep_positive(world: World, slot: Slot, error: float) -> None:
         return
     rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
     restitution = joints.limit_restitution[j, axis]
-    # without restitution the remaining gap may close: the motion ends at the stop
-    if restitution > 0.0 and speed < -BOUNCE_SPEED and error + h * speed < 0.0:
+    # without restitution the remaining gap may close, and the motion ends at the stop; a blow that
+    # may break the joint is whole
+    whole = restitution > 0.0 or math.isfinite(joints.breaking_force[j])
+    if whole and speed < -bounce_speed(world.options) and error + h * speed < 0.0:
         rows.rebound[row] = -restitution * speed
         rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 

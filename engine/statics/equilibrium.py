@@ -18,6 +18,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from cardan.engine.statics.smooth import SmoothModel
+from cardan.engine.statics.stencil import stencil_of
 
 Array = NDArray[np.float64]
 
@@ -33,6 +34,8 @@ BALANCED, MOVED = 1e-11, 1e-12
 CLOSE = 1e-3
 # eigenvalues of K this share of the largest one count as zero
 NEUTRAL = 1e-9
+# share of the forces that act which their differences leave of a stiffness that is 0
+ROUNDING = 1e-11
 # rad, or share of a length: step of differences
 STEP = 1e-3
 # a step may overshoot to this share of the force it started with
@@ -107,11 +110,13 @@ def held_in_place(smooth: SmoothModel, q: Array) -> Array:
     return found
 
 
-def forces(smooth: SmoothModel, q: Array) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+def forces(
+    smooth: SmoothModel, q: Array, independent: NDArray[np.int64] | None = None
+) -> tuple[Array, Array, Array, NDArray[np.int64]]:
     """r (n,) at coordinates q, q with closed loops, T and the independent velocities."""
     still = np.zeros(smooth.nv)
     found = smooth.sample(q, still, still)
-    T, free = smooth.motions(found.q)
+    T, free = smooth.motions(found.q, independent)
     return T.T @ (smooth.mass_matrix(found.q) @ found.qdd), found.q, T, free
 
 
@@ -132,10 +137,11 @@ def stiffness(smooth: SmoothModel, q: Array, T: Array, free: NDArray[np.int64]) 
     n, scale = len(free), smooth.scales()[free]
     K = np.zeros((n, n))
     for k in range(n):
-        for offset, weight in ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12)):
+        for offset, weight in stencil_of(smooth.model):
             z = np.zeros(n)
             z[k] = offset * STEP * scale[k]
-            K[:, k] -= weight / (STEP * scale[k]) * forces(smooth, smooth.moved(q, T @ z))[0]
+            r = forces(smooth, smooth.moved(q, T @ z), free)[0]
+            K[:, k] -= weight / (STEP * scale[k]) * r
     return K
 
 
@@ -168,8 +174,11 @@ class Stability(NamedTuple):
 NOTHING_MOVES = Stability(None, None, np.zeros(0), True)
 
 
-def judge(smooth: SmoothModel, found: Equilibrium) -> Stability:
-    """Least stiffness, and the eigenvalues of stiffness against mass."""
+def judge(smooth: SmoothModel, found: Equilibrium, acting: float) -> Stability:
+    """Least stiffness, and the eigenvalues of stiffness against mass.
+
+    acting: size of all forces, about the scene's length [N m]
+    """
     if not len(found.free):
         return NOTHING_MOVES
     unit = smooth.scales()[found.free]
@@ -179,6 +188,6 @@ def judge(smooth: SmoothModel, found: Equilibrium) -> Stability:
     values = np.linalg.eigvalsh(0.5 * (scaled + scaled.T))
     half = 0.5 * (found.stiffness + found.stiffness.T)
     against_mass = scipy.linalg.eigh(half, found.mass, eigvals_only=True)
-    tolerance = max(1e-8 * size, 1e-12)
+    tolerance = max(1e-8 * size, ROUNDING * acting)
     stable = None if abs(values[0]) <= tolerance else bool(values[0] > 0.0)
     return Stability(stable, float(values[0]), against_mass, skew <= 1e-6 * size)

@@ -23,6 +23,7 @@ from cardan.engine.build.rotations import turn
 from cardan.engine.statics.channels import Evaluation, joint_place, read_outputs
 from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.smooth import Sample, SmoothModel
+from cardan.engine.statics.stencil import Stencil, stencil_of
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.engine.world.tree import NODE_BALL
 from cardan.schemas import GivenScene, scene_of
@@ -33,7 +34,6 @@ Complex = NDArray[np.complex128]
 
 # rad, or share of a length: the step of differences; truncation and rounding are about 1e-12
 STEP = 1e-3
-OFFSETS, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -2.0 / 3.0, 2.0 / 3.0, -1.0 / 12.0)
 # 1/s: eigenvalues are pairs when their imaginary part exceeds this share of their modulus
 OSCILLATES = 1e-7
 # error of the derivatives of accelerations: a share of the largest, and of the acceleration itself
@@ -130,8 +130,9 @@ def about(
 
     # drives may hold all coordinates: the model then has no states
     X, F, Y = (np.zeros((rows, 2 * n)) for rows in (2 * n, 2 * n, len(y0)))
+    stencil = stencil_of(smooth.model)
     for k in range(2 * n):
-        X[:, k], F[:, k], Y[:, k] = _differences(look, k, STEP * scale[k % n], n)
+        X[:, k], F[:, k], Y[:, k] = _differences(look, k, STEP * scale[k % n], n, stencil)
     if not np.isfinite(F).all() or np.linalg.matrix_rank(X) < len(X):
         raise ValueError("coordinates or velocities of the state are too large for derivatives")
     A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
@@ -157,9 +158,7 @@ def _free_acceleration(
     """Accelerations of the independent coordinates when held ones do not move."""
     if not smooth.held_places:
         return found.qdd[free]
-    T, free_here = smooth.motions(found.q)
-    if not np.array_equal(free_here, free):
-        raise ValueError("the loops of the scene are near a singular configuration")
+    T = smooth.motions(found.q, free)[0]
     H = smooth.mass_matrix(found.q)
     # what holds does no work along T; its own accelerations at constant velocities are left out at
     # rest, and are none where held coordinates are not part of loops
@@ -167,11 +166,15 @@ def _free_acceleration(
 
 
 def _differences(
-    look: Callable[[Array, Array], tuple[Array, Array, Array]], k: int, step: float, n: int
+    look: Callable[[Array, Array], tuple[Array, Array, Array]],
+    k: int,
+    step: float,
+    n: int,
+    stencil: Stencil,
 ) -> list[Array]:
     """Derivatives by the k-th component of the state, of fourth order."""
     total: list[Any] = [0.0, 0.0, 0.0]
-    for offset, weight in zip(OFFSETS, WEIGHTS, strict=True):
+    for offset, weight in stencil:
         x = np.zeros(2 * n)
         x[k] = offset * step
         for i, value in enumerate(look(x[:n], x[n:])):
@@ -266,7 +269,7 @@ def _by_target(
     value = float(value_at(smooth.model.targets, int(joints.motor_table[j, axis]), 0.0))
     total, step = np.zeros(len(free)), STEP * max(1.0, abs(value))
     output: Any = 0.0
-    for offset, weight in zip(OFFSETS, WEIGHTS, strict=True):
+    for offset, weight in stencil_of(smooth.model):
         state.motor_target[j, axis] = value + offset * step
         found = smooth.sample(at[0], np.zeros(smooth.nv), at[1])
         total += weight / step * _free_acceleration(smooth, found, T, free)

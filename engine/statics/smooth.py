@@ -362,22 +362,34 @@ class SmoothModel:
         found[np.arange(len(self.held_places)), list(self.held_places)] = 1.0
         return found
 
-    def motions(self, q: Array) -> tuple[Array, NDArray[np.int64]]:
+    def motions(
+        self, q: Array, independent: NDArray[np.int64] | None = None
+    ) -> tuple[Array, NDArray[np.int64]]:
         """T (nv, n) and which (n,) velocities are independent: qd = T qd[independent].
 
+        independent: those of a state nearby, to be kept: of velocities that are alike, as those of
+            a parallelogram, rounding would choose others here
         Reads   the loops of the last `sample`, at its q
         """
-        C = np.vstack([self.held_equations(), self.loop_equations(q)])
+        loops = self.loop_equations(q)
+        C = np.vstack([self.held_equations(), loops])
         if not len(C):
             return np.eye(self.nv), np.arange(self.nv)
-        # held coordinates are dependent in any case
-        weights = np.ones(self.nv)
-        weights[list(self.held_places)] = 1e6
-        R, order = scipy.linalg.qr(C * weights, mode="r", pivoting=True)
-        diagonal = np.abs(np.diag(R))
-        rank = int((diagonal > RANK_TOLERANCE * diagonal.max(initial=0.0)).sum())
-        dependent, free = order[:rank], np.sort(order[rank:])
+        if independent is None:
+            independent = self._independent(loops)
+        free, dependent = independent, np.setdiff1d(np.arange(self.nv), independent)
         T = np.zeros((self.nv, len(free)))
         T[free, np.arange(len(free))] = 1.0
         T[dependent] = -np.linalg.lstsq(C[:, dependent], C[:, free], rcond=None)[0]
         return T, free
+
+    def _independent(self, loops: Array) -> NDArray[np.int64]:
+        """Velocities that loops and what holds leave free, the least bound ones, ascending."""
+        loose = np.setdiff1d(np.arange(self.nv), list(self.held_places))
+        if not loops.size:
+            return loose
+        R, order = scipy.linalg.qr(loops[:, loose], mode="r", pivoting=True)
+        diagonal = np.abs(np.diag(R))
+        rank = int((diagonal > RANK_TOLERANCE * diagonal.max(initial=0.0)).sum())
+        found: NDArray[np.int64] = np.sort(loose[order[rank:]])
+        return found

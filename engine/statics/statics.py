@@ -185,7 +185,7 @@ def _answer(
     stability: Stability | None = None
     left_out: list[str] = []
     if unknown is not None and not _carried_by_bounds(reactions, unknown):
-        stability, left_out = _stability(scene, smooth, moved)
+        stability, left_out = _stability(reactions, scene, smooth, moved)
     held = None
     if load is not None:
         wrench = load_wrench(simulation, load)
@@ -201,12 +201,13 @@ def _answer(
 
 
 def _stability(
-    scene: Scene, smooth: SmoothModel | None, moved: bool
+    reactions: Reactions, scene: Scene, smooth: SmoothModel | None, moved: bool
 ) -> tuple[Stability | None, list[str]]:
     """Stability at an equilibrium, and what it leaves out, or why it is not judged."""
     try:
         smooth = smooth or SmoothModel(scene)
-        stability = judge(smooth, find_equilibrium(_at(smooth, moved), search=False))
+        found = find_equilibrium(_at(smooth, moved), search=False)
+        stability = judge(smooth, found, reactions.force * reactions.length)
     except SceneInvalid as error:
         if any(fault.code == "nothing_moves" for fault in error.errors):
             return NOTHING_MOVES, []

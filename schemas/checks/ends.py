@@ -87,11 +87,12 @@ class Ends:
                 yield fault(
                     path,
                     "anchor_far",
-                    f"The anchor is {distance:.6g} m from the origin of body '{name}'; the whole "
-                    f"scene measures {self.extent:.6g} m, and at most {FAR_FACTOR:g} times that "
-                    "is accepted.",
+                    f"The anchor is {distance:.6g} m from the origin of body '{name}'; all bodies "
+                    f"together measure {self.extent:.6g} m (counted as 1 m at least), and at most "
+                    f"{FAR_FACTOR:g} times that is accepted.",
                     point,
-                    "Anchors are in W unless the joint says frame 'parent'; check units and frame.",
+                    "Anchors are in W unless the joint says frame 'parent'; check units and frame. "
+                    "If it is meant to be there, place a static body there.",
                 )
                 return
 

@@ -60,6 +60,33 @@ def test_bouncing_stop_returns_its_share_of_the_speed(restitution: float) -> Non
     assert -float(sim.joint_table()["qd"][0]) == pytest.approx(restitution * SPEED, rel=5e-3)
 
 
+def wagon(speed: float, gravity: float, restitution: float, threshold: float) -> Any:
+    """A body on a rail that moves towards a stop, a tenth of a second away; gravity along it."""
+    body = {"name": "wagon", "mass": 1.0, "inertia": [0.1] * 3, "linear_velocity": [speed, 0, 0]}
+    rail: dict[str, Any] = {"name": "rail", "type": "slider", "parent": "world", "child": "wagon"}
+    rail |= {"axis": [1, 0, 0], "limits": {"upper": 0.1 * speed, "restitution": restitution}}
+    contact = {"restitution_threshold": threshold}
+    scene = document([body], [rail], simulation={"dt": 1e-3, "contact": contact})
+    return simulate(scene | {"gravity": [gravity, 0, 0]})
+
+
+@pytest.mark.parametrize("speed", [1.0, 1e-3, 1e-6])
+def test_in_scenes_of_small_speeds_stops_rebound_as_in_large_ones(speed: float) -> None:
+    sim = wagon(speed, 0.0, 0.8, 0.5 * speed)
+    sim.advance(300)
+    assert float(sim.joint_table()["qd"][0]) == pytest.approx(-0.8 * speed, rel=1e-9)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.0])
+def test_what_is_pressed_on_a_stop_comes_to_rest(threshold: float) -> None:
+    sim = wagon(0.5, 9.81, 0.6, threshold)
+    sim.advance(2000)
+    row = sim.joint_table()[0]
+    assert float(row["q"]) == pytest.approx(0.05, abs=1e-6)
+    assert float(row["qd"]) == pytest.approx(0.0, abs=1e-9)
+    assert float(row["limit_force"]) == pytest.approx(-9.81, rel=1e-6)
+
+
 def test_soft_stop_settles_where_spring_and_weight_balance() -> None:
     limits = {"upper": math.radians(30), "stiffness": 200.0, "damping": 20.0}
     sim = pendulum(limits)

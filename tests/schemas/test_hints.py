@@ -127,3 +127,16 @@ def test_shapes_beside_a_centre_that_is_not_given_are_warned_of():
     assert centre_warnings(shapes=[picture]) == []
     pair = [{"type": "sphere", "radius": 1, "position": [x, 0, 0]} for x in (-1, 1)]
     assert centre_warnings(shapes=pair) == []
+
+
+def test_an_anchor_far_away_is_accepted_as_its_hint_says():
+    """A pendulum of 150 m: nothing else tells how large the scene is."""
+    pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "load"}
+    pin |= {"anchor": [0, 0, 150], "axis": [0, 1, 0]}
+    load = {"name": "load", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    (fault,) = faults_of({"version": 1, "bodies": [load], "joints": [pin]})
+    assert (fault.pointer, fault.code) == ("/joints/0/anchor", "anchor_far")
+    assert "measure 1 m (counted as 1 m at least)" in fault.message
+    assert fault.hint.endswith("place a static body there.")
+    crane = {"name": "crane", "type": "static", "position": [0, 0, 150]}
+    load_scene({"version": 1, "bodies": [load, crane], "joints": [pin]})

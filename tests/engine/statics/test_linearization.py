@@ -493,3 +493,23 @@ def test_modes_of_rounding_are_none() -> None:
     assert [(mode.eigenvalue, mode.frequency, mode.damping_ratio) for mode in found.modes] == [
         (0.0, 0.0, 0.0)
     ] * len(found.modes)
+
+
+@pytest.mark.reference
+def test_quadratic_terms_are_nothing_at_rest() -> None:
+    """A buoy of 10 m on a spring of k1 x + k2 |x| x, with drag |v| v: they have no slope at 0."""
+    hull = {"type": "box", "size": [10.0, 10.0, 10.0]}
+    buoy: Document = {"name": "buoy", "mass": 1000.0, "shapes": [hull]}
+    heave: Document = {"name": "heave", "type": "slider", "parent": "world", "child": "buoy"}
+    heave |= {"axis": [0, 0, 1], "spring": {"stiffness": [100.0, 400.0, 0.0]}}
+    drag = {"type": "drag", "body": "buoy", "quadratic": 5000.0}
+    scene = document([buoy], [heave], forces=[drag]) | {"gravity": [0, 0, 0]}
+    found = linear(scene)
+    assert pytest.approx(np.array([[0, 1], [-0.1, 0]]), abs=1e-10) == found.A
+    assert found.modes[0].damping_ratio == pytest.approx(0.0, abs=1e-9)
+    stability = cardan.statics(load_scene(scene)).stability
+    assert stability is not None
+    assert stability.eigenvalues == pytest.approx([0.1], rel=1e-9)
+    # at a speed the drag has the slope 2 k |v|
+    moving = cardan.linearize(load_scene(scene), qd={"heave": 0.3})
+    assert moving.A[1] == pytest.approx([-0.1, -2 * 5.0 * 0.3], rel=1e-8)

@@ -28,6 +28,10 @@ def arm(length: float = 1.0, mass: float = 2.0, **hinge: Any) -> Document:
     return document([bob], [pin | {"anchor": [0, 0, 0], "axis": [0, 1, 0], **hinge}])
 
 
+def unit(v: np.ndarray) -> np.ndarray:
+    return np.asarray(v / np.linalg.norm(v))
+
+
 def reaction(found: Any, joint: str) -> dict[str, Any]:
     return next(one for one in found.joints if one["joint"] == joint)
 
@@ -98,6 +102,31 @@ def test_a_train_of_springs_sags_and_has_the_frequencies_of_a_chain() -> None:
     assert sag == pytest.approx([-(n - i) * m * G / k for i in range(n)], rel=1e-9)
     modes = 4.0 * k / m * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (2 * (2 * n + 1))) ** 2
     assert found.stability.eigenvalues == pytest.approx(modes, rel=1e-8)
+
+
+@pytest.mark.parametrize("mass", [1e-6, 1.0, 1e3, 1e5])
+def test_a_door_whose_axis_is_upright_is_neutral_however_heavy(mass: float) -> None:
+    """The axis is along no axis of W, so that rounding leaves something of its stiffness of 0."""
+    dice = np.random.default_rng(3)
+    for _ in range(4):
+        place, down = 2.0 * dice.normal(size=3), unit(dice.normal(size=3))
+        door = {"name": "door", "mass": mass, "position": place.tolist(), "inertia": [mass] * 3}
+        pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "door"}
+        scene = document([door], [pin | {"anchor": [0, 0, 0], "axis": down.tolist()}])
+        found = judged(scene | {"gravity": (G * down).tolist()})
+        assert (found.status, found.stability.stable) == ("equilibrium", None)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("upright", [False, True])
+def test_a_pendulum_of_a_micrometre_is_judged_as_a_large_one(upright: bool) -> None:
+    length, mass, turned = 1e-6, 1e-12, math.pi if upright else 0.0
+    scene = arm(length, mass, initial={"position": turned})
+    scene["bodies"][0]["inertia"] = [0.1 * mass * length**2] * 3
+    found = judged(scene)
+    assert (found.status, found.stability.stable) == ("equilibrium", not upright)
+    stiffness = mass * G * length * math.cos(turned)
+    assert found.stability.least_stiffness == pytest.approx(stiffness, rel=1e-6)
 
 
 @pytest.mark.parametrize("limit", [None, 30.0, 10.0])
@@ -194,6 +223,48 @@ def test_a_loop_finds_its_place_under_a_spring() -> None:
     assert [found.coordinates[name][0] for name in "bcd"] == pytest.approx(
         [-angle, angle, angle], abs=1e-9
     )
+
+
+def parallelogram(length: float, **motor: Any) -> Document:
+    """Two bars of 0.5 kg that hang from the world, and a plate of 2 kg between their ends."""
+    bar = {"mass": 0.5, "inertia": [0.04 * length**2] * 3}
+    feet = [("left", 0.0), ("right", 0.8 * length)]
+    bodies = [{"name": n, "position": [x, 0, -0.5 * length], **bar} for n, x in feet]
+    plate = {"name": "plate", "mass": 2.0, "inertia": [0.1 * length**2] * 3}
+    bodies.append(plate | {"position": [0.4 * length, 0, -length]})
+    ends = [("world", n, x, 0.0) for n, x in feet] + [(n, "plate", x, -length) for n, x in feet]
+    joints: list[Document] = [
+        {"name": f"j{k}", "type": "hinge", "axis": [0, 1, 0], "anchor": [x, 0, z]}
+        | {"parent": parent, "child": child}
+        for k, (parent, child, x, z) in enumerate(ends)
+    ]
+    joints[0] |= motor
+    return document(bodies, joints)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("length", [1.0, 0.01, 1e-3])
+def test_a_parallelogram_that_hangs_is_stable(length: float) -> None:
+    """Any of its four angles can be the one that the others follow, and no two have one sign."""
+    found = judged(parallelogram(length))
+    assert (found.status, found.stability.stable) == ("equilibrium", True)
+    stiffness, inertia = 2.5 * G * length, (2 * (0.04 + 0.5 / 4) + 2.0) * length**2
+    assert found.stability.least_stiffness == pytest.approx(stiffness, rel=1e-9)
+    assert found.stability.eigenvalues == pytest.approx([stiffness / inertia], rel=1e-9)
+    [mode] = linearize(load_scene({"gravity": GRAVITY, **parallelogram(length)})).modes
+    assert (2 * math.pi * mode.frequency) ** 2 == pytest.approx(stiffness / inertia, rel=1e-7)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("length", [1.0, 0.01, 1e-3])
+def test_what_a_servo_holds_does_not_move_however_small_it_is(length: float) -> None:
+    scene = parallelogram(length, motor={"type": "position", "target": 0.1})
+    found = judged(scene)
+    assert found.status == "equilibrium"
+    assert (found.stability.stable, len(found.stability.eigenvalues)) == (None, 0)
+    torque = reaction(found, "j0")["drives"][0]
+    assert torque == pytest.approx(2.5 * G * length * math.sin(0.1), rel=1e-9)
+    assert len(linearize(load_scene({"gravity": GRAVITY, **scene})).coordinates) == 0
 
 
 # ---------------------------------------------------------------------- contacts
