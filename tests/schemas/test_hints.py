@@ -2,6 +2,7 @@
 
 import math
 from copy import deepcopy
+from typing import Any
 
 import pytest
 
@@ -131,7 +132,7 @@ def test_shapes_beside_a_centre_that_is_not_given_are_warned_of():
 
 def test_an_anchor_far_away_is_accepted_as_its_hint_says():
     """A pendulum of 150 m: nothing else tells how large the scene is."""
-    pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "load"}
+    pin: dict[str, Any] = {"name": "pin", "type": "hinge", "parent": "world", "child": "load"}
     pin |= {"anchor": [0, 0, 150], "axis": [0, 1, 0]}
     load = {"name": "load", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
     (fault,) = faults_of({"version": 1, "bodies": [load], "joints": [pin]})
