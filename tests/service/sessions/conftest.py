@@ -204,9 +204,10 @@ class Service:
     @contextmanager
     def watch(self, session: str, client_id: str = "test", **more: Any) -> Iterator[Watcher]:
         resume = more.pop("resume", None)
-        with connect(
-            self.url(session), subprotocols=[Subprotocol("cardan.v1")], compression=None, **more
-        ) as socket:
+        # a test that leaves more unread than the queue holds reads no answer to its close either
+        options = {"compression": None, "close_timeout": 1.0, **more}
+        protocol = [Subprotocol("cardan.v1")]
+        with connect(self.url(session), subprotocols=protocol, **options) as socket:
             yield Watcher(socket, client_id, resume)
 
 
