@@ -178,16 +178,24 @@ class FrameInfo(Base):
     """(bodies, 7): px py pz [m], qw qx qy qz, in W."""
     energy: Record | None = None
     """Energies [J]."""
+    momentum: Record | None = None
+    """Of the scene: linear [N s], angular about the origin [N m s], in W."""
     solver: Record | None = None
     """How the step was solved."""
     grab: dict[str, int | list[float]] | None = None
     """The body that is held, point, target and force."""
     state_hash: str | None = None
     """Identity of the state, hex."""
+    velocities: list[Record] | None = None
+    """Of the origins of bodies [m/s], and angular [rad/s], in W."""
     contacts: list[Record] | None = None
     """Contacts."""
+    friction: list[Record] | None = None
+    """Per contact: the force on the second body [N], in W, and the coefficient of friction."""
     joints: list[Record] | None = None
     """Joint coordinates."""
+    reactions: list[Record] | None = None
+    """Forces [N] and torques [N m] of joints on their children at the anchor, in W."""
     events: list[Record] | None = None
     """Contact events, joints that broke, triggers that fired, bodies that appeared or vanished."""
     asleep: list[Record] | None = None

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import ConvexHull, QhullError
 
 from cardan.service.importing.compiled import Compiled
 from cardan.service.importing.links import Link
@@ -217,6 +216,9 @@ def hull_corners(points: Floats, thinnest: float) -> Floats | None:
     spread = np.linalg.svd(centred, compute_uv=False)
     if spread[-1] <= thinnest:
         return None
+    # half a second to import, for which a model without hulls does not wait
+    from scipy.spatial import ConvexHull, QhullError
+
     try:
         return np.asarray(points[ConvexHull(points).vertices], dtype=np.float64)
     except QhullError:
@@ -229,6 +231,8 @@ def outermost(corners: Floats, count: int) -> tuple[Floats, float]:
     First the farthest in evenly spread directions k of a Fibonacci lattice (z = 1 - (2 k + 1) / n,
     turned by the golden angle), then, some at a time, those farthest outside of the hull so far.
     """
+    from scipy.spatial import ConvexHull
+
     k = np.arange(count // 2)
     z = 1.0 - (2.0 * k + 1.0) / len(k)
     turn = np.pi * (3.0 - np.sqrt(5.0)) * k

@@ -30,11 +30,19 @@ SOFTWARE_RENDERING = [
     "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 ]  # fmt: skip
-# WebGL as ever, shaders and all, but nothing is drawn: where software draws, a picture takes a
-# third of a second, and every click waits for some
+# WebGL as ever, shaders and all, but nothing is drawn, and fifteen times a second: where software
+# draws, a picture takes a third of a second, every click waits for some, and one without content
+# still takes a processor when it comes with every frame of the screen
 UNPAINTED = """{
   const draws = ["drawArrays", "drawArraysInstanced", "drawElements", "drawElementsInstanced"];
   for (const draw of draws) WebGL2RenderingContext.prototype[draw] = () => {};
+  const ask = window.requestAnimationFrame.bind(window), waiting = new Set();
+  window.requestAnimationFrame = (draw) => {
+    const id = window.setTimeout(() => ask((now) => waiting.delete(id) && draw(now)), 50);
+    waiting.add(id);
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => { waiting.delete(id); };
 }"""
 
 
@@ -144,7 +152,7 @@ def browser(playwright: Any, chromium: str) -> Iterator[Any]:
 
 
 def new_context(browser: Any, painted: bool = False, **options: Any) -> Any:
-    """A context of the browser; its view stays empty unless a test looks at colours."""
+    """A context of the browser; its view stays empty unless a test looks at colours or frames."""
     context = browser.new_context(**options)
     if not painted:
         context.add_init_script(UNPAINTED)

@@ -69,6 +69,7 @@ ON_A_SIGN = """() => {
 }"""
 
 
+@pytest.mark.painted
 def test_a_page_at_rest_asks_for_few_frames_and_wakes_at_once(tab: Any, server: str) -> None:
     tab.add_init_script(COUNTED)
     tab.set_viewport_size(SMALL)

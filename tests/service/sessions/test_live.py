@@ -12,6 +12,7 @@ import pytest
 from cardan.engine import Simulation
 from cardan.schemas import SceneInvalid, load_scene
 from cardan.schemas.frame import BlockTag, Frame, FrameFlags, FrameKind, decode_frame
+from cardan.schemas.session import FramesAnswer
 from cardan.service.api import session_history
 from cardan.service.processes.channel import Channel
 from cardan.service.processes.worker import Stop
@@ -427,6 +428,11 @@ def test_frames_of_the_past_are_computed_again_with_what_is_not_kept(service, se
     found = list(again["frames"][1]["velocities"][ROD].values())
     assert found == pytest.approx(state["velocities"][ROD], rel=1e-6, abs=1e-9)
     assert again["frames"][1]["reactions"]
+    # as the document says of them: with all that can be asked for
+    full = f"{address}?channels=contacts,friction,momentum,velocities,reactions"
+    for frame in FramesAnswer.model_validate(service.http.get(full).json()).frames:
+        assert frame.momentum is not None
+        assert frame.friction is not None
     for wrong in ("poses", "velocities,", ""):
         assert service.http.get(f"{address}?channels={wrong}").status_code == 422
 
