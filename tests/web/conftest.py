@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -30,12 +30,14 @@ SOFTWARE_RENDERING = [
     "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 ]  # fmt: skip
-# WebGL as ever, shaders and all, but nothing is drawn, and fifteen times a second: where software
-# draws, a picture takes a third of a second, every click waits for some, and one without content
-# still takes a processor when it comes with every frame of the screen
+# WebGL as ever, shaders and all, but nothing is drawn: where software draws, a picture takes a
+# third of a second, and every click waits for some
 UNPAINTED = """{
   const draws = ["drawArrays", "drawArraysInstanced", "drawElements", "drawElementsInstanced"];
   for (const draw of draws) WebGL2RenderingContext.prototype[draw] = () => {};
+}"""
+# fifteen frames a second: one without content still takes a processor when it comes sixty times
+FEW_FRAMES = """{
   const ask = window.requestAnimationFrame.bind(window), waiting = new Set();
   window.requestAnimationFrame = (draw) => {
     const id = window.setTimeout(() => ask((now) => waiting.delete(id) && draw(now)), 50);
@@ -151,19 +153,21 @@ def browser(playwright: Any, chromium: str) -> Iterator[Any]:
     started.close()
 
 
-def new_context(browser: Any, painted: bool = False, **options: Any) -> Any:
-    """A context of the browser; its view stays empty unless a test looks at colours or frames."""
+def new_context(
+    browser: Any, scripts: Sequence[str] = (UNPAINTED, FEW_FRAMES), **options: Any
+) -> Any:
+    """A context of the browser; its view stays empty, and has few frames, unless told otherwise."""
     context = browser.new_context(**options)
-    if not painted:
-        context.add_init_script(UNPAINTED)
+    for script in scripts:
+        context.add_init_script(script)
     return context
 
 
 @pytest.fixture
 def tab(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     """An empty tab; what it draws is there for tests with the mark `painted` only."""
-    painted = request.node.get_closest_marker("painted") is not None
-    context = new_context(browser, painted, viewport=SIZE, color_scheme="dark")
+    more = {"scripts": ()} if request.node.get_closest_marker("painted") else {}
+    context = new_context(browser, **more, viewport=SIZE, color_scheme="dark")
     tab = context.new_page()
     tab.set_default_timeout(PATIENCE)
     tab.add_init_script(SPY)

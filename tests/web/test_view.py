@@ -7,8 +7,8 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.web.conftest import new_context
-from tests.web.shown import PATIENCE, SMALL, Shown
+from tests.web.conftest import UNPAINTED, new_context
+from tests.web.shown import PATIENCE, SMALL, SPY, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -69,10 +69,10 @@ ON_A_SIGN = """() => {
 }"""
 
 
-@pytest.mark.painted
-def test_a_page_at_rest_asks_for_few_frames_and_wakes_at_once(tab: Any, server: str) -> None:
-    tab.add_init_script(COUNTED)
-    tab.set_viewport_size(SMALL)
+def test_a_page_at_rest_asks_for_few_frames_and_wakes_at_once(browser: Any, server: str) -> None:
+    context = new_context(browser, [UNPAINTED, SPY, COUNTED], viewport=SMALL)
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENCE)
     shown = Shown(tab, server)
     shown.open("incline", paused=True)
     deadline = time.monotonic() + PATIENCE / 1000
@@ -82,6 +82,7 @@ def test_a_page_at_rest_asks_for_few_frames_and_wakes_at_once(tab: Any, server: 
     while tab.evaluate(ON_A_SIGN) == 0:
         assert time.monotonic() < deadline, "the page does not wake"
     shown.close()
+    context.close()
 
 
 def test_what_holds_a_vanished_body_is_not_drawn(page: Any, server: str, shown: Shown) -> None:
