@@ -125,6 +125,9 @@ class AnnouncingServer(uvicorn.Server):
         if not state.kernels.ready:
             console.out().print(f"The page opens at {address} and shows how far the kernels are.")
         while not (state.services.dispatcher.ready and state.sessions.ready):
+            # a service that ends gives up its kernels as well
+            if self.should_exit:
+                return
             if state.kernels.failed:
                 self.without_kernels = self.should_exit = True
                 return
