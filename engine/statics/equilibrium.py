@@ -135,9 +135,9 @@ def _still(smooth: SmoothModel) -> tuple[Array, Array]:
 def stiffness(smooth: SmoothModel, q: Array, T: Array, free: NDArray[np.int64]) -> Array:
     """K (n, n) = -dr/dz at q, by differences of fourth order."""
     n, scale = len(free), smooth.scales()[free]
-    K = np.zeros((n, n))
+    K, stencil = np.zeros((n, n)), stencil_of(smooth.model)
     for k in range(n):
-        for offset, weight in stencil_of(smooth.model):
+        for offset, weight in stencil:
             z = np.zeros(n)
             z[k] = offset * STEP * scale[k]
             r = forces(smooth, smooth.moved(q, T @ z), free)[0]

@@ -41,6 +41,6 @@ class Kernels:
             self._known.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait, at most so long, until it is known whether they will be; whether they are."""
+        """Wait, at most so long, until they are ready or never will be; whether they are."""
         self._known.wait(seconds if seconds is None else max(0.0, seconds))
         return self._ready

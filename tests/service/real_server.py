@@ -58,6 +58,7 @@ def wait_for(condition, seconds=180.0, what="the condition"):
 
 
 SERVES = "Cardan serves at http"
+OPENS = "The page opens at http"
 
 
 @dataclass
@@ -72,7 +73,8 @@ class Server:
     reader: threading.Thread | None = None
     errors: list[str] = field(default_factory=list)
 
-    def start(self):
+    def start(self, until=SERVES):
+        """Start it and wait until it says that it serves, or opens."""
         self.errors.clear()
         environ = {**os.environ, **self.environ}
         process = subprocess.Popen(
@@ -95,13 +97,13 @@ class Server:
         self.process = process
         self.reader = threading.Thread(target=self._keep_errors, daemon=True)
         self.reader.start()
-        # before this line another may say where the page is while kernels are compiled
-        line = next((text for text in process.stdout if SERVES in text), None)
+        # before it serves it may say where the page is while kernels are compiled
+        line = next((text for text in process.stdout if until in text), None)
         if line is None:
             process.wait(30)
             self._close()
             raise AssertionError(f"no server: {''.join(self.errors)[-3000:]}")
-        self.url = line.split(" at ")[1].split("/  ")[0]
+        self.url = line.split(" at ")[1].split("/ ")[0]
         return self
 
     def client(self, **more):

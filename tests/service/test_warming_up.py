@@ -1,10 +1,7 @@
 """Kernels that are still being compiled: what waits for them, what is refused, what ends."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -17,6 +14,7 @@ from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import GivenUpError
+from tests.service.real_server import OPENS
 
 LIMITS = WorkerLimits(memory=4 * 1024**3, file=0, scene=Limits())
 
@@ -44,18 +42,10 @@ def test_a_request_waits_as_long_as_it_has_time():
     assert refused.value.code == ErrorCode.WARMING_UP
 
 
-def test_a_service_that_compiles_ends_without_an_error(tmp_path):
-    service = subprocess.Popen(
-        [sys.executable, "-u", "-m", "cardan.service.cli", "serve", "--port", "0",
-         "--data", tmp_path / "data"],
-        env=os.environ | {"CARDAN_KERNEL_CACHE": str(tmp_path / "kernels")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )  # fmt: skip
-    assert service.stdout is not None
-    assert "shows how far the kernels are" in service.stdout.readline()
-    service.send_signal(signal.SIGINT)
-    _, errors = service.communicate(timeout=60)
-    assert service.returncode == 0
-    assert "ERROR" not in errors
+def test_a_service_that_compiles_ends_without_an_error(own_server, tmp_path):
+    own_server.environ["CARDAN_KERNEL_CACHE"] = str(tmp_path / "kernels")
+    own_server.start(until=OPENS)
+    own_server.process.send_signal(signal.SIGINT)
+    assert own_server.process.wait(60) == 0
+    own_server.stop()
+    assert "ERROR" not in "".join(own_server.errors)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cardan import linearize, statics
+from cardan.engine.build.rotations import unit
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document, ground
 from tests.engine.statics.cams import CAM, cam
@@ -26,10 +27,6 @@ def arm(length: float = 1.0, mass: float = 2.0, **hinge: Any) -> Document:
     bob = {"name": "bob", "mass": mass, "position": [0, 0, -length], "inertia": [0.1] * 3}
     pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob"}
     return document([bob], [pin | {"anchor": [0, 0, 0], "axis": [0, 1, 0], **hinge}])
-
-
-def unit(v: np.ndarray) -> np.ndarray:
-    return np.asarray(v / np.linalg.norm(v))
 
 
 def reaction(found: Any, joint: str) -> dict[str, Any]:
