@@ -1,13 +1,14 @@
 """The identity of a scene: equal scenes have equal hashes, however they were written."""
 
 import hashlib
-import json
 
 from cardan.schemas.scene import Scene
 
 
 def scene_hash(scene: Scene) -> str:
-    """Return the SHA-256 (hex) of the scene in canonical JSON, defaults filled in."""
-    document = scene.model_dump(mode="json")
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """Return the SHA-256 (hex) of the scene as JSON: defaults filled in, fields in the order of the
+    schema, names in that of the alphabet."""
+    named = {"materials": scene.materials, "meshes": scene.meshes}
+    ordered = {field: dict(sorted(parts.items())) for field, parts in named.items()}
+    text = scene.model_copy(update=ordered).model_dump_json()
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

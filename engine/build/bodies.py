@@ -16,7 +16,7 @@ from cardan.engine.bodies.mass_properties import (
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.memoised import memoised
 from cardan.engine.build.presence import is_absent
-from cardan.engine.build.rotations import turn
+from cardan.engine.build.rotations import cross, turn, turn_all
 from cardan.engine.build.shapes import mass_of_shape
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
 from cardan.schemas import Scene
@@ -109,7 +109,7 @@ def start_of_body(
     """p (3,), q (4,), v (3,) of the centre of mass and w (3,), in W, that the scene says."""
     q, w = np.array(body.orientation), np.array(body.angular_velocity)
     arm = turn(q, com_B)
-    return body.position + arm, q, body.linear_velocity + np.cross(w, arm), w
+    return body.position + arm, q, body.linear_velocity + cross(w, arm), w
 
 
 def initial_motion(
@@ -123,12 +123,10 @@ def initial_motion(
     p, q = np.zeros((n, 3)), np.zeros((n, 4))
     v, w = np.zeros((n, 3)), np.zeros((n, 3))
     q[:, 0] = 1.0
-    arm = np.zeros((n, 3))
     for i, body in enumerate(scene.bodies):
         q[i] = body.orientation
         p[i] = body.position
         if body.type != "static" and not is_absent(body):
             w[i], v[i] = body.angular_velocity, body.linear_velocity
-    for k in np.flatnonzero(bodies.com_B.any(axis=1)):
-        arm[k] = turn(q[k], bodies.com_B[k])
+    arm = turn_all(q, bodies.com_B)
     return p + arm, q, v + np.cross(w, arm), w

@@ -11,11 +11,12 @@ A body forgets what is wrong relative to the one that carries it, whose own erro
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.inverse_mass import LOOSE, locked_inverse_mass
+from cardan.engine.build.inverse_mass import LOOSE, Held, locked_inverse_masses
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.mobility import prescribed_bodies, wholly_driven
 from cardan.engine.build.poses import Poses
@@ -66,10 +67,17 @@ def element_laws(model: Model, poses: Poses, j: int) -> tuple[float, float]:
     return float(total[0]), float(total[1])
 
 
-def forgetting_rate(model: Model, state: State, poses: Poses, j: int, sides: list[Side]) -> float:
-    """How fast the coordinate of joint j, in no loop, forgets an error [1/s]; 0: never.
+class Law(NamedTuple):
+    """What pulls the coordinate of a joint back: stiffness and damping, per m or rad."""
 
-    Of hinges and sliders alone. A drive at its largest force damps nothing: see BOUND_STEP.
+    stiffness: float  # N/m or N m/rad
+    damping: float  # N s/m or N m s/rad
+
+
+def law_of(model: Model, poses: Poses, j: int) -> Law | None:
+    """The law of joint j, a hinge or a slider; None: no damping, or a stiffness that varies.
+
+    A drive at its largest force damps nothing: see BOUND_STEP.
     """
     joints = model.joints
     k, d = float(joints.spring_k[j, 0]), float(joints.spring_damping[j] + joints.damping[j])
@@ -80,13 +88,31 @@ def forgetting_rate(model: Model, state: State, poses: Poses, j: int, sides: lis
     if joints.kind[j] == SLIDER:
         more = element_laws(model, poses, j)
         k, d = k + more[0], d + more[1]
-    if uneven or not d > 0.0:
-        return 0.0
-    inverse = locked_inverse_mass(joints, poses, (j, 0), sides)
-    inverse /= 1.0 + joints.armature[j] * inverse
-    if joints.kind[j] == HINGE:
-        k -= sum(weight_stiffness(model, state, poses, j, side) for side in sides)
-    return COUNTED * max(min(0.5 * d * inverse, k / d), 0.0)
+    return None if uneven or not d > 0.0 else Law(float(k), float(d))
+
+
+def forgetting_rates(model: Model, state: State, poses: Poses) -> dict[int, float]:
+    """How fast coordinates of damped hinges and sliders in no loop forget an error [1/s]; 0: never.
+
+    Of each joint that has a law; others are left out.
+    """
+    joints, held, laws = model.joints, list[Held](), list[Law]()
+    chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
+    sides = sides_of_joints((joints.body_a, joints.body_b), chosen, model.bodies, poses)
+    damped = is_one_of(joints.kind, (HINGE, SLIDER)) & may_be_damped(model)
+    for j in np.flatnonzero(damped).tolist():
+        law = law_of(model, poses, j) if j in sides.of_bridge else None
+        if law is not None:
+            held.append((j, 0, sides.of_bridge[j]))
+            laws.append(law)
+    found = {}
+    masses = locked_inverse_masses(joints, poses, held)
+    for (j, _, behind), (k, d), free in zip(held, laws, masses, strict=True):
+        inverse = free / (1.0 + float(joints.armature[j]) * free)
+        if joints.kind[j] == HINGE:
+            k -= sum(weight_stiffness(model, state, poses, j, side) for side in behind)
+        found[j] = COUNTED * max(min(0.5 * d * inverse, k / d), 0.0)
+    return found
 
 
 def may_be_damped(model: Model) -> NDArray[np.bool_]:
@@ -107,13 +133,9 @@ def forgetting_joints(model: Model, state: State) -> Array:
     # what triggers change, or what may break, is not known at the start
     if len(model.triggers.kind) > 0:
         return np.zeros(len(joints.kind))
-    damped = is_one_of(joints.kind, (HINGE, SLIDER)) & (found == 0.0) & may_be_damped(model)
-    if damped.any():
-        chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
-        sides = sides_of_joints((joints.body_a, joints.body_b), chosen, model.bodies, poses)
-        for j in np.flatnonzero(damped).tolist():
-            if j in sides.of_bridge:
-                found[j] = forgetting_rate(model, state, poses, j, sides.of_bridge[j])
+    if may_be_damped(model).any():
+        for j, rate in forgetting_rates(model, state, poses).items():
+            found[j] = max(found[j], rate)
     return np.where(np.isinf(joints.breaking_force), found, 0.0)
 
 

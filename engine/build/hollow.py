@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.faults import Faults
+from cardan.engine.build.kinds import is_one_of
 from cardan.engine.world.model import (
     BOWL,
     BOX,
@@ -31,8 +32,8 @@ def check_hollow(
 
     Reads   excluded   keys of pairs of bodies that a joint keeps from touching
     """
-    others = np.flatnonzero(~np.isin(shapes.kind, TOUCHED))
-    for i in np.flatnonzero(np.isin(shapes.kind, (TUBE, RING, BOWL))):
+    others = np.flatnonzero(~is_one_of(shapes.kind, TOUCHED))
+    for i in np.flatnonzero(is_one_of(shapes.kind, (TUBE, RING, BOWL))):
         for j in others:
             a, b = sorted((int(shapes.body[i]), int(shapes.body[j])))
             moves = DYNAMIC in (bodies.kind[a], bodies.kind[b])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +11,8 @@ from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.mobility import rigid_drives
 from cardan.engine.build.poses import Poses
 from cardan.engine.build.reflected_mass import joint_motions, reflected_inverse_mass
-from cardan.engine.build.rotations import turn
-from cardan.engine.build.sides import Side, sides_of_joints
+from cardan.engine.build.rotations import turn_all
+from cardan.engine.build.sides import Side, sides_of_joints, spatial_inertias
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.world.model import (
     BALL,
@@ -32,6 +34,9 @@ from cardan.engine.world.model import (
 )
 
 Array = NDArray[np.float64]
+
+Held = tuple[int, int, list[Side]]
+"""A joint, one of its coordinates, and the sides between which it acts."""
 
 # joints that leave more than the motion of their coordinates free
 LOOSE = (COUPLING, DISTANCE, GEAR, RACK)
@@ -75,10 +80,8 @@ def write_force_masses(forces: Forces, bodies: Bodies) -> None:
                 )
 
 
-def locked_inverse_mass(
-    joints: Joints, poses: Poses, coordinate: tuple[int, int], sides: list[Side]
-) -> float:
-    """J M^-1 J^T of a coordinate between sides that move freely [1/kg or 1/(kg m^2)].
+def locked_inverse_masses(joints: Joints, poses: Poses, held: Sequence[Held]) -> list[float]:
+    """J M^-1 J^T of coordinates between sides that move freely [1/kg or 1/(kg m^2)].
 
         m = s^T I s,    I = I_A (I_A + I_B)^-1 I_B,  or that of the only side
 
@@ -86,20 +89,26 @@ def locked_inverse_mass(
     locked. The axes of a ball joint turn: the least moment for drives that yield, the largest for
     rigid ones, which err on the safe side.
     """
-    j, axis = coordinate
-    child = joints.body_b[j]
-    anchor = poses.p[child] + turn(poses.q[child], joints.anchor_B[j])
-    about = [side.spatial_inertia(anchor) for side in sides]
-    moved = about[0]
-    if len(about) == 2:
-        moved = about[0] @ np.linalg.solve(about[0] + about[1], about[1])
-    S = joint_motions(joints, poses, j)
-    masses = S.T @ moved @ S
-    if joints.kind[j] == BALL:
-        mass = np.linalg.eigvalsh(masses)[0 if joints.motor_stiffness[j, axis].any() else -1]
-    else:
-        mass = masses[axis, axis]
-    return 1.0 / float(mass) if mass > 0.0 else np.inf
+    if not held:
+        return []
+    child = joints.body_b[[j for j, _, _ in held]]
+    anchors = poses.p[child] + turn_all(poses.q[child], joints.anchor_B[[j for j, _, _ in held]])
+    moved = spatial_inertias([sides[0] for _, _, sides in held], anchors)
+    two = np.flatnonzero([len(sides) == 2 for _, _, sides in held])
+    if len(two):
+        other = spatial_inertias([held[k][2][1] for k in two], anchors[two])
+        moved[two] = moved[two] @ np.linalg.solve(moved[two] + other, other)
+    found = []
+    for (j, axis, _), inertia in zip(held, moved, strict=True):
+        S = joint_motions(joints, poses, j)
+        masses = S.T @ inertia @ S
+        if joints.kind[j] == BALL:
+            yields = joints.motor_stiffness[j, axis].any()
+            mass = float(np.linalg.eigvalsh(masses)[0 if yields else -1])
+        else:
+            mass = float(masses[axis, axis])
+        found.append(1.0 / mass if mass > 0.0 else np.inf)
+    return found
 
 
 def write_drive_masses(joints: Joints, bodies: Bodies, poses: Poses) -> None:
@@ -115,19 +124,24 @@ def write_drive_masses(joints: Joints, bodies: Bodies, poses: Poses) -> None:
         return
     chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
     sides = sides_of_joints((joints.body_a, joints.body_b), chosen, bodies, poses)
+    held: list[Held] = []
     for j, axis in drives:
         rigid = not joints.motor_stiffness[j, axis].any()
         if rigid and joints.kind[j] == DISTANCE:
             joints.motor_inverse_mass[j] = reflected_inverse_mass(joints, bodies, poses, j)
             continue
-        found = float(joints.inverse_mass[j, 0 if is_length(int(joints.kind[j]), axis) else 1])
+        along = is_length(int(joints.kind[j]), axis)
+        joints.motor_inverse_mass[j, axis] = joints.inverse_mass[j, 0 if along else 1]
         behind = sides.of_bridge.get(j)
         if behind is None and rigid:
             ends = (int(joints.body_b[j]), int(joints.body_a[j]))
             behind = [sides.whole[body] for body in ends if body in sides.whole][:1]
         if behind:
-            found = min(found, locked_inverse_mass(joints, poses, (j, axis), behind))
-        joints.motor_inverse_mass[j, axis] = found / (1.0 + joints.armature[j] * found)
+            held.append((j, axis, behind))
+    for (j, axis, _), locked in zip(held, locked_inverse_masses(joints, poses, held), strict=True):
+        joints.motor_inverse_mass[j, axis] = min(joints.motor_inverse_mass[j, axis], locked)
+    turning = joints.motor_inverse_mass * joints.armature[:, None]
+    joints.motor_inverse_mass[...] /= 1.0 + turning
 
 
 def spring_inverse_masses(model: Model) -> Array:

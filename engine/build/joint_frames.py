@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.poses import Poses
-from cardan.engine.build.rotations import inverse, product, tangents, turn, unit
+from cardan.engine.build.rotations import cross, inverse, product, tangents, turn, unit
 from cardan.engine.world.model import Joints
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ def across(joint: Any, s: Array, parent: tuple[Array, Array]) -> tuple[Array, Ar
         return tangents(s)
     t1 = unit(direction)
     t1 = unit(t1 - (t1 @ s) * s)
-    return t1, np.cross(s, t1)
+    return t1, cross(s, t1)
 
 
 def write_second_axis(joints: Joints, j: int, poses: Poses, s: Array, s2: Array) -> None:
@@ -53,7 +53,7 @@ def write_second_axis(joints: Joints, j: int, poses: Poses, s: Array, s2: Array)
     joints.axis_B[j] = poses.direction(b, s2)
     joints.zero2_A[j] = poses.direction(a, s2)
     joints.zero1_B[j] = poses.direction(b, s)
-    joints.angle0[j] = math.atan2(float(np.linalg.norm(np.cross(s, s2))), float(s @ s2))
+    joints.angle0[j] = math.atan2(float(np.linalg.norm(cross(s, s2))), float(s @ s2))
 
 
 def write_frames(joints: Joints, j: int, joint: Any, poses: Poses, frames: Frames) -> None:
@@ -113,8 +113,8 @@ def write_wheels(
     rho = sense * joints.wheel[j, 1] - joints.wheel[j, 0]
     flat = d - (d @ axes[0]) * axes[0]
     run = math.sqrt(flat @ flat - rho * rho)
-    u = (run * flat + rho * np.cross(flat, axes[0])) / (flat @ flat)
-    e = np.cross(u, axes[0])
+    u = (run * flat + rho * cross(flat, axes[0])) / (flat @ flat)
+    e = cross(u, axes[0])
     joints.angle0[j] = math.hypot(run, float(d @ axes[0]))
     joints.tangent2_A[j] = poses.direction(a, e)
     joints.zero1_B[j] = poses.direction(b, sense * e)

@@ -92,7 +92,7 @@ def in_plane(model: Model, q_WB: Array, members: NDArray[np.int64]) -> bool:
     """Whether all hinges of some joints turn about one direction."""
     joints = model.joints
     hinges = members[joints.kind[members] == HINGE]
-    axes = turn_all(q_WB[joints.body_a[hinges]], joints.axis_A[hinges][:, :, None])[:, :, 0]
+    axes = turn_all(q_WB[joints.body_a[hinges]], joints.axis_A[hinges])
     return bool((np.abs(axes @ axes[:1].T) > 1.0 - PARALLEL).all())
 
 

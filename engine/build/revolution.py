@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.kinds import is_one_of
+from cardan.engine.build.memoised import memoised
 from cardan.engine.build.rotations import rotation_matrices
 from cardan.engine.world.model import (
     BALL,
@@ -135,7 +136,12 @@ def spoiled_by_forces(forces: Forces, axis: Array) -> Mask:
 
 def spin_axes(model: Model) -> Array:
     """(n, 3): the axis of each body of revolution, body axes; 0 for others."""
-    axis = axes_of_inertia(model.bodies, model.shapes, model.joints)
-    spoiled = spoiled_by_joints(model.joints, axis) | spoiled_by_forces(model.forces, axis)
-    spoiled[model.shapes.body[spoiling_shapes(model.shapes, axis)]] = True
+    return _spin_axes(model.bodies, model.shapes, model.joints, model.forces)
+
+
+@memoised
+def _spin_axes(bodies: Bodies, shapes: Shapes, joints: Joints, forces: Forces) -> Array:
+    axis = axes_of_inertia(bodies, shapes, joints)
+    spoiled = spoiled_by_joints(joints, axis) | spoiled_by_forces(forces, axis)
+    spoiled[shapes.body[spoiling_shapes(shapes, axis)]] = True
     return np.where(spoiled[:, None], 0.0, axis)

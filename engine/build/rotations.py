@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,10 +12,14 @@ Array = NDArray[np.float64]
 
 def rotation_matrix(q: Array) -> Array:
     """R(q) (3, 3) of a unit quaternion [w, x, y, z]."""
-    w, v = q[0], q[1:]
-    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-    result: Array = np.eye(3) + 2.0 * w * skew + 2.0 * (skew @ skew)
-    return result
+    w, x, y, z = q.tolist()
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
 
 
 def rotation_matrices(q: Array) -> Array:
@@ -45,10 +51,23 @@ def quaternion_of(R: Array) -> Array:
     return row / np.copysign(np.linalg.norm(row), row[0])
 
 
+def cross(a: Array, b: Array) -> Array:
+    """a x b of two vectors (3,); `np.cross` costs ten times as much."""
+    (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
+
+
 def product(a: Array, b: Array) -> Array:
     """Quaternion product."""
-    scalar = a[0] * b[0] - a[1:] @ b[1:]
-    return np.array([scalar, *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))])
+    (w, x, y, z), (e, f, g, h) = a.tolist(), b.tolist()
+    return np.array(
+        [
+            w * e - (x * f + y * g + z * h),
+            w * f + e * x + (y * h - z * g),
+            w * g + e * y + (z * f - x * h),
+            w * h + e * z + (x * g - y * f),
+        ]
+    )
 
 
 def turned(q: Array, by: Array) -> Array:
@@ -63,20 +82,22 @@ def inverse(q: Array) -> Array:
 
 
 def turn(q: Array, v: Array) -> Array:
-    """q v q*."""
-    result: Array = rotation_matrix(q) @ v
-    return result
+    """q v q* of one vector (3,)."""
+    w, *u = q.tolist()
+    return np.array(_turned(w, u, v.tolist()))
 
 
 def turn_all(q: Array, v: Array) -> Array:
-    """q v q* of quaternions (..., 4), to the bit as `turn` does it."""
-    skew = np.zeros((*q.shape[:-1], 3, 3))
-    x, y, z = q[..., 1], q[..., 2], q[..., 3]
-    skew[..., 0, 1], skew[..., 0, 2], skew[..., 1, 2] = -z, y, -x
-    skew[..., 1, 0], skew[..., 2, 0], skew[..., 2, 1] = z, -y, x
-    R = np.eye(3) + 2.0 * q[..., :1, None] * skew + 2.0 * (skew @ skew)
-    result: Array = R @ v
-    return result
+    """q v q* of quaternions (..., 4) and vectors (..., 3), to the bit as `turn` does it."""
+    u, of = np.moveaxis(q[..., 1:], -1, 0), np.moveaxis(v, -1, 0)
+    return np.stack(_turned(q[..., 0], u, of), axis=-1)
+
+
+def _turned(w: Any, u: Any, v: Any) -> tuple[Any, Any, Any]:
+    """v + w t + u x t with t = 2 u x v, by components."""
+    (x, y, z), (a, b, c) = u, v
+    r, s, t = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    return a + w * r + (y * t - z * s), b + w * s + (z * r - x * t), c + w * t + (x * s - y * r)
 
 
 def turned_apart(p: Array, q: Array) -> Array:
@@ -96,8 +117,8 @@ def unit(v: Array) -> Array:
 def tangents(s: Array) -> tuple[Array, Array]:
     """t1, t2 with (t1, t2, s) right-handed."""
     helper = np.eye(3)[int(np.argmin(np.abs(s)))]
-    t1 = unit(np.cross(helper, s))
-    return t1, np.cross(s, t1)
+    t1 = unit(cross(helper, s))
+    return t1, cross(s, t1)
 
 
 def z_to(n: Array) -> Array:

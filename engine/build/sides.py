@@ -7,13 +7,15 @@ behind each is summed, in one walk over the graph.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.memoised import memoised
 from cardan.engine.build.poses import Poses
-from cardan.engine.build.rotations import rotation_matrix
+from cardan.engine.build.rotations import rotation_matrices
 from cardan.engine.world.model import DYNAMIC, Bodies
 
 Array = NDArray[np.float64]
@@ -40,25 +42,32 @@ class Side(NamedTuple):
         """The centre of mass [m], W."""
         return self.first / self.mass
 
-    def inertia_about(self, point: Array) -> Array:
-        """Inertia about a point of W, (3, 3) kg m^2 in W."""
-        cross = np.outer(self.first, point)
-        square = self.mass * np.outer(point, point)
-        moved = cross + cross.T - square
-        return self.inertia + moved - np.trace(moved) * np.eye(3)
 
-    def spatial_inertia(self, point: Array) -> Array:
-        """(6, 6) about a point of W, in W: of (w, v) of the point, angular part first."""
-        arm = np.cross(self.first - self.mass * point, np.eye(3)).T
-        turns = self.inertia_about(point)
-        return np.block([[turns, arm], [arm.T, self.mass * np.eye(3)]])
+def spatial_inertias(sides: Sequence[Side], points: Array) -> Array:
+    """(k, 6, 6) of each side about its point (k, 3), in W: of (w, v) of the point, angular part
+    first."""
+    mass, first, inertia = (np.array(part) for part in zip(*sides, strict=True))
+    cross = first[:, :, None] * points[:, None]
+    square = points[:, :, None] * points[:, None]
+    moved = cross + cross.transpose(0, 2, 1) - mass[:, None, None] * square
+    x, y, z = (first - mass[:, None] * points).T
+    found = np.zeros((len(sides), 6, 6))
+    found[:, 0, 4], found[:, 0, 5], found[:, 1, 5] = -z, y, -x
+    found[:, 1, 3], found[:, 2, 3], found[:, 2, 4] = z, -y, x
+    found[:, 3:, :3] = found[:, :3, 3:].transpose(0, 2, 1)
+    traces = np.trace(moved, axis1=1, axis2=2)[:, None, None]
+    found[:, :3, :3] = inertia + moved - traces * np.eye(3)
+    found[:, 3:, 3:] = mass[:, None, None] * np.eye(3)
+    return found
 
 
-def side_of(bodies: Bodies, poses: Poses, i: int) -> Side:
-    """Body i as a side, written in W about the origin."""
-    R, p, mass = rotation_matrix(poses.q[i]), poses.p[i], float(bodies.mass[i])
-    inertia = R @ bodies.inertia_B[i] @ R.T + mass * (p @ p * np.eye(3) - np.outer(p, p))
-    return Side(mass, mass * p, inertia)
+def sides_of_bodies(bodies: Bodies, poses: Poses, chosen: NDArray[np.int64]) -> dict[int, Side]:
+    """Each of the chosen bodies as a side, written in W about the origin."""
+    R, p, mass = rotation_matrices(poses.q[chosen]), poses.p[chosen], bodies.mass[chosen]
+    square = (p**2).sum(axis=1)[:, None, None] * np.eye(3) - p[:, :, None] * p[:, None]
+    turned = R @ bodies.inertia_B[chosen] @ R.transpose(0, 2, 1)
+    parts = mass.tolist(), mass[:, None] * p, turned + mass[:, None, None] * square
+    return dict(zip(chosen.tolist(), map(Side, *parts), strict=True))
 
 
 class Walk(NamedTuple):
@@ -115,6 +124,17 @@ def sides_of_joints(
     ends    bodies A and B of all joints
     chosen  joints that the graph is made of
     """
+    # a scene asks twice: for its drives, and with nodes of trees for what its joints forget
+    return _sides_of_joints(ends, chosen, bodies._replace(node=bodies.kind), poses)
+
+
+@memoised
+def _sides_of_joints(
+    ends: tuple[NDArray[np.int64], NDArray[np.int64]],
+    chosen: NDArray[np.int64],
+    bodies: Bodies,
+    poses: Poses,
+) -> Sides:
     n = len(bodies.kind)
     # the last body is the world
     node = np.where(bodies.kind == DYNAMIC, np.arange(n), n - 1)
@@ -124,9 +144,9 @@ def sides_of_joints(
         if a != b:
             links[a].append((j, b))
             links[b].append((j, a))
-    free = np.flatnonzero(bodies.kind == DYNAMIC).tolist()
-    found = walk(links, [n - 1, *free])
-    behind = {i: side_of(bodies, poses, i) for i in free}
+    free = np.flatnonzero(bodies.kind == DYNAMIC)
+    found = walk(links, [n - 1, *free.tolist()])
+    behind = sides_of_bodies(bodies, poses, free)
     # a walk in depth enters what hangs together without the ground only once
     top = dict[int, int]()
     for i in found.order:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.components import components
+from cardan.engine.build.memoised import memoised
 from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import inverse, product, turn
 from cardan.engine.trees.arrays import as_arrays
@@ -153,8 +154,9 @@ class Forest:
         joints, moves = self.joints, self.bodies.kind == DYNAMIC
         both = (joints.kind != COUPLING) & moves[joints.body_a] & moves[joints.body_b]
         part = components(len(moves), joints.body_a[both], joints.body_b[both])
-        within = [body for body in self.at if moves[body]]
-        found: NDArray[np.bool_] = moves & np.isin(part, part[within])
+        within = np.zeros(len(moves), bool)
+        within[part[[body for body in self.at if moves[body]]]] = True
+        found: NDArray[np.bool_] = moves & within[part]
         return found
 
     def add_node(self, body: int, parent: int, tree: int, **more: object) -> int:
@@ -291,6 +293,12 @@ def build_tree(
     their first body. A body without joints of trees is a tree itself if other joints connect it
     with one, or if `lone`.
     """
+    tree, q = _built_tree(bodies, joints, start, lone)
+    return Tree(*(array.copy() for array in tree)), q.copy()
+
+
+@memoised
+def _built_tree(bodies: Bodies, joints: Joints, start: Poses, lone: bool) -> tuple[Tree, Array]:
     forest = Forest(bodies, joints, start)
     reached = forest.reached()
     for j in range(len(joints.kind)):

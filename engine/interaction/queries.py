@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.events import event_arrays
-from cardan.engine.build.rotations import turn
+from cardan.engine.build.rotations import turn_all
 from cardan.engine.build.threads import contact_arrays
 from cardan.engine.collision.queries.between_steps import cast_rays, closest_shapes
 from cardan.engine.world.collision import MAX_GROUPS, CollisionScratch
@@ -80,17 +80,16 @@ class Queries:
         out = np.empty((n, 7))
         out[:, :3] = self.state.p_WB[:n]
         out[:, 3:] = self.state.q_WB[:n]
-        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
-            out[i, :3] -= turn(self.state.q_WB[i], self.model.bodies.com_B[i])
+        out[:, :3] -= turn_all(out[:, 3:], self.model.bodies.com_B[:n])
         return out
 
     def velocities(self) -> Array:
         """(n_bodies, 6): of the origin vx vy vz [m/s], wx wy wz [rad/s]."""
         n = len(self.body_names)
         out = np.concatenate([self.state.v_WB_W[:n], self.state.w_WB_W[:n]], axis=1)
-        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
-            arm = turn(self.state.q_WB[i], self.model.bodies.com_B[i])
-            out[i, :3] -= np.cross(self.state.w_WB_W[i], arm)
+        out[:, :3] -= np.cross(
+            out[:, 3:], turn_all(self.state.q_WB[:n], self.model.bodies.com_B[:n])
+        )
         return out
 
     def asleep(self) -> NDArray[np.bool_]:

@@ -41,7 +41,7 @@ class SecondRuns(Account):
         """Note that the run is no more that of its scene, so that second runs say nothing of it."""
         if self._follows_scene:
             return
-        self._due: list[int] = []
+        self._due: tuple[int, ...] = ()
         self._trail: list[doubling.Moment] = []
         self._is_lost = self._can_be_repeated = False
 

@@ -24,6 +24,7 @@ residuals might matter, is done once more with the same step and an exact soluti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +135,8 @@ def may_depend_on_solver(model: Model, state: State) -> bool:
     return float(state.extremes[EXTREME_RESIDUAL] * state.time[0]) > LEFT_SHARE * shortest
 
 
-def due_steps(steps: int) -> list[int]:
+@lru_cache(16)
+def due_steps(steps: int) -> tuple[int, ...]:
     """After which steps the run is looked at: multiples of that of the coarsest other run, evenly,
     of finer ones too where these are few, and of two steps, closer and closer to the start, as what
     is let go may soon be at rest."""
@@ -144,8 +146,7 @@ def due_steps(steps: int) -> list[int]:
             looks.append(factor * np.linspace(0, steps // factor, MOMENTS + 1).round())
             if steps >= factor * MOMENTS:
                 break
-    found: list[int] = np.unique(np.concatenate(looks)).astype(int).tolist()
-    return found
+    return tuple(np.unique(np.concatenate(looks)).astype(int).tolist())
 
 
 def ends_with(step: int, factor: float) -> bool:
@@ -175,7 +176,7 @@ def coarser_step(estimate: float, steps: int) -> int:
 
 def rotated(q: Array, v: Array) -> Array:
     """q v q* of quaternions (k, n, 4) and vectors (n, 3)."""
-    return turn_all(q, np.broadcast_to(v, (*q.shape[:-1], 3))[..., None])[..., 0]
+    return turn_all(q, np.broadcast_to(v, (*q.shape[:-1], 3)))
 
 
 def hinged_to_ground(model: Model, moving: NDArray[np.bool_]) -> NDArray[np.bool_]:
