@@ -266,10 +266,10 @@ def reaches(kept: Array) -> Array:
     return 0.5 * np.linalg.norm(box, axis=1)
 
 
-def ways_of_impacts(model: Model, kept: Array, options: StepOptions) -> Array:
-    """(n,) m: what early impacts displace bodies along; of those that strike one another the
-    longest way of any, as a ball in the middle of a row hardly moves."""
-    ways, moving = reaches(kept), model.bodies.kind == DYNAMIC
+def ways_of_impacts(model: Model, kept: Array, options: StepOptions, ways: Array) -> Array:
+    """(n,) m: what early impacts displace bodies along, by the ways (n,) of all; of those that
+    strike one another the longest way of any, as a ball in the middle of a row hardly moves."""
+    moving = model.bodies.kind == DYNAMIC
     among = (kept[:, IMPACTS] > 0.0) & moving[kept[:, IMPACT_WITH].astype(int)]
     if options.restitution_law == RestitutionLaw.PROPAGATING:
         among = kept[:, MOST_EARLY] > 0.0
@@ -310,10 +310,12 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
     worst = np.maximum(worst, np.where(cushioned, errors_of_bounces(model, state, kept), 0.0))
     moments = errors_of_moments(model, kept, h)
-    share = ratio(moments, np.maximum(reaches(kept), SMALL_SHARE * length))
-    worst = np.maximum(worst, np.where(moments > small * length, share, 0.0))
+    # what turns about its centre has no way of its own
+    way = np.maximum(reaches(kept), SMALL_SHARE * length)
+    worst = np.maximum(worst, np.where(moments > small * length, ratio(moments, way), 0.0))
     early = ERROR_OF_IMPACTS * grown * np.maximum(kept[:, MOST_EARLY], kept[:, MOST_AIM])
-    early = np.where(early > small * length, ratio(early, ways_of_impacts(model, kept, options)), 0)
+    along = ways_of_impacts(model, kept, options, way)
+    early = np.where(early > small * length, ratio(early, along), 0.0)
     turned = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY_TURN]
     # a direction swings by one radian at most to either side of its mean
     seen = np.where(shows_turns(model), np.minimum(h * kept[:, TURNED], 1.0), h * kept[:, TURNED])
@@ -325,7 +327,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     # links that are slowed down tremble; what counts is how far they turn
     turning = np.where(slowed & links, moments_of * seen, turning)
     for kicked, lagged, varied, known, scale, unit, least in (
-        (SUM_V, MOST_LAGGED_V, MOST_VARIED_V, early, reaches(kept), 1.0, small * length),
+        (SUM_V, MOST_LAGGED_V, MOST_VARIED_V, early, way, 1.0, small * length),
         (SUM_L, MOST_LAGGED_L, MOST_VARIED_L, turned, turning, moments_of, SMALL_TURN),
     ):
         # a driven mechanism takes errors back: they are those of one swing

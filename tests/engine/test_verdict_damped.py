@@ -249,3 +249,33 @@ def test_no_friction_holds_a_blow() -> None:
     assert held > 0
     assert len(wrong) > 10
     assert "trusted" not in wrong
+
+
+def test_errors_of_a_drum_that_stays_where_it_is_are_told_against_its_size():
+    """The centre of a drum on a hinge has no way; what blows shift it by is compared with that."""
+    sides = [
+        {"type": "box", "size": size, "position": place}
+        for size, place in (
+            ([0.4, 0.4, 0.02], [0, 0, 0.2]),
+            ([0.4, 0.4, 0.02], [0, 0, -0.2]),
+            ([0.02, 0.4, 0.4], [0.2, 0, 0]),
+            ([0.02, 0.4, 0.4], [-0.2, 0, 0]),
+        )
+    ]
+    drum = {"name": "drum", "mass": 5.0, "angular_velocity": [0, 60, 0], "shapes": sides}
+    boxes = [
+        {
+            "name": f"box {k}",
+            "mass": 0.1,
+            "position": [0.08 * (k % 3) - 0.1, 0, 0.08 * (k // 3) - 0.1],
+            "shapes": [{"type": "box", "size": [0.05] * 3}],
+        }
+        for k in range(6)
+    ]
+    pin = hinge("drum", axis=[0, 1, 0])
+    options = {"duration": 1.0, "dt": H, "formulation": "maximal"}
+    scene = document([drum, *boxes], [pin], simulation=options)
+    simulation = Simulation(load_scene(scene))
+    simulation.advance(simulation.total_steps)
+    errors = [one for one in simulation.findings() if one["quantity"] == "step_error"]
+    assert 1.0 < errors[0]["value"] < 1e4
