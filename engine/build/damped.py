@@ -68,7 +68,7 @@ def element_laws(model: Model, poses: Poses, j: int) -> tuple[float, float]:
 
 
 class Law(NamedTuple):
-    """What pulls the coordinate of a joint back: stiffness and damping, per m or rad."""
+    """Stiffness and damping of the coordinate of a joint."""
 
     stiffness: float  # N/m or N m/rad
     damping: float  # N s/m or N m s/rad

@@ -12,25 +12,21 @@ Array = NDArray[np.float64]
 
 def rotation_matrix(q: Array) -> Array:
     """R(q) (3, 3) of a unit quaternion [w, x, y, z]."""
-    w, x, y, z = q.tolist()
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
+    return np.array(_rows(*q.tolist()))
 
 
 def rotation_matrices(q: Array) -> Array:
     """(m, 3, 3) of unit quaternions (m, 4)."""
-    w, x, y, z = q.T
-    rows = [
+    return np.moveaxis(np.array(_rows(*q.T)), 2, 0)
+
+
+def _rows(w: Any, x: Any, y: Any, z: Any) -> list[list[Any]]:
+    """The rows of R(q), of numbers or of arrays."""
+    return [
         [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
         [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
         [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
     ]
-    return np.moveaxis(np.array(rows), 2, 0)
 
 
 def quaternion_of(R: Array) -> Array:
