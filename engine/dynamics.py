@@ -52,8 +52,9 @@ class Dynamics:
 
     Forces are those of the tree: gravity, inertia, tau. Contacts, drives, springs, damping and
     friction of the scene are not included. `outside` names joints that are equations in a
-    simulation (they close a loop, couple joints, are elastic or may break): with any of them
-    inverse and forward dynamics raise SceneError, since the tree alone does not determine them.
+    simulation (they close a loop, couple joints, are elastic, may break or hold a kinematic body):
+    with any of them inverse and forward dynamics raise SceneError, since the tree alone does not
+    determine them.
     """
 
     def __init__(self, scene: GivenScene) -> None:
@@ -241,8 +242,8 @@ class Dynamics:
                         pointer=f"/joints/{self.joint_names.index(name)}",
                         code="outside_tree",
                         message=f"The joint '{name}' is not part of the tree (it closes a loop, "
-                        "couples joints, is elastic or may break), so that joint forces and "
-                        "accelerations do not follow from the tree alone.",
+                        "couples joints, is elastic, may break or holds a kinematic body), so that "
+                        "joint forces and accelerations do not follow from the tree alone.",
                         hint="Leave it out, or simulate the scene.",
                     )
                     for name in self.outside

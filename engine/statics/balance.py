@@ -260,6 +260,8 @@ def load_wrench(simulation: Simulation, load: Mapping[str, Any]) -> Array:
         if one.get("point") is not None:
             arm = np.asarray(one["point"], float) - state.p_WB[b]
             wrench[b, :3] += np.cross(arm, force)
+    if not wrench.any():
+        raise GivenInvalid(("load",), "the load is zero: an acceleration or a force is needed")
     if not wrench[model.bodies.kind == DYNAMIC].any():
         raise GivenInvalid(("load",), "the load acts on no body that can move")
     return wrench

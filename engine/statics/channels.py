@@ -72,9 +72,15 @@ def read_outputs(
         if one.get("body") is not None:
             if one.get("joint") is not None:
                 raise GivenInvalid(where, "it names a joint and a body: one of them is needed")
+            if one.get("coordinate"):
+                message = "an output of a body has no coordinate: all three of W are outputs"
+                raise GivenInvalid((*where, "coordinate"), message, one["coordinate"])
             found += [f"{one['body']} {quantity} {axis}" for axis in "xyz"]
             parts.append(_of_point(smooth, one, quantity, where))
         else:
+            if any(one.get("point", ())):
+                message = "an output of a joint has no point: a body has"
+                raise GivenInvalid((*where, "point"), message, one["point"])
             j, axis, name = joint_place(smooth, one, where)
             found.append(f"{name} {quantity}")
             parts.append(_of_joint(smooth, (j, axis), quantity, where))

@@ -117,18 +117,18 @@ def about(
     T, free = smooth.motions(base)
     n = len(free)
     measured, output_names = read_outputs(smooth, outputs)
-    first = smooth.sample(base, np.zeros(smooth.nv), rate)
-    y0 = measured(first)
     scale = smooth.scales()[free]
 
     def look(z: Array, zd: Array) -> tuple[Array, Array, Array]:
         """State, its rate and the outputs beside the state; loops shift dependent coordinates."""
         found = smooth.sample(base, T @ z, rate + T @ zd)
+        qdd = _accelerations(smooth, found, free)
         x = np.concatenate([smooth.chart(base, found.q)[free], found.qd[free]])
-        f = np.concatenate([found.chart_rate[free], _free_acceleration(smooth, found, T, free)])
-        return x, f, measured(found)
+        f = np.concatenate([found.chart_rate[free], qdd[free]])
+        return x, f, measured(found._replace(qdd=qdd))
 
     # drives may hold all coordinates: the model then has no states
+    _, f0, y0 = look(np.zeros(n), np.zeros(n))
     X, F, Y = (np.zeros((rows, 2 * n)) for rows in (2 * n, 2 * n, len(y0)))
     stencil = stencil_of(smooth.model)
     for k in range(2 * n):
@@ -138,7 +138,7 @@ def about(
     A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
     look(np.zeros(n), np.zeros(n))
     B, D, u0, input_names = _inputs(smooth, inputs, (base, rate), (T, free), measured)
-    f0 = look(np.zeros(n), np.zeros(n))[1]
+    look(np.zeros(n), np.zeros(n))
     mass, left_out = T.T @ smooth.mass_matrix(base) @ T, smooth.all_left_out()
     return Linearization(
         coordinates=tuple(np.array(smooth.names())[free]),
@@ -152,17 +152,27 @@ def about(
     )  # fmt: skip
 
 
-def _free_acceleration(
-    smooth: SmoothModel, found: Sample, T: Array, free: NDArray[np.int64]
-) -> Array:
-    """Accelerations of the independent coordinates when held ones do not move."""
+def _accelerations(smooth: SmoothModel, found: Sample, free: NDArray[np.int64]) -> Array:
+    """(nv,) accelerations of all coordinates when held ones keep their rates.
+
+        C qdd = [0, loops . a],   T' H (qdd - a) = 0      =>   qdd = T zdd + g
+
+    a is the motion in which nothing is held: it keeps loops closed, and what holds does no work
+    along T. g are the accelerations of dependent coordinates at zdd = 0, as moving loops have.
+
+    Check   tests/engine/statics/test_linearization.py
+    """
     if not smooth.held_places:
-        return found.qdd[free]
+        return found.qdd
     T = smooth.motions(found.q, free)[0]
     H = smooth.mass_matrix(found.q)
-    # what holds does no work along T; its own accelerations at constant velocities are left out at
-    # rest, and are none where held coordinates are not part of loops
-    return np.asarray(np.linalg.solve(T.T @ H @ T, T.T @ (H @ found.qdd)), np.float64)
+    E, loops = smooth.held_equations(), smooth.loop_equations(found.q)
+    C = np.vstack([E, loops])
+    tied = np.setdiff1d(np.arange(smooth.nv), free)
+    g = np.zeros(smooth.nv)
+    asked = np.concatenate([np.zeros(len(E)), loops @ found.qdd])
+    g[tied] = np.linalg.lstsq(C[:, tied], asked, rcond=None)[0]
+    return np.asarray(T @ np.linalg.solve(T.T @ H @ T, T.T @ (H @ (found.qdd - g))) + g)
 
 
 def _differences(
@@ -265,15 +275,16 @@ def _by_target(
 ) -> tuple[Array, Array, float]:
     """Derivatives of dx/dt and of the outputs by the target of a motor, and the target."""
     j, axis = motor
-    joints, state, (T, free) = smooth.model.joints, smooth.simulation.state, basis
+    joints, state, free = smooth.model.joints, smooth.simulation.state, basis[1]
     value = float(value_at(smooth.model.targets, int(joints.motor_table[j, axis]), 0.0))
     total, step = np.zeros(len(free)), STEP * max(1.0, abs(value))
     output: Any = 0.0
     for offset, weight in stencil_of(smooth.model):
         state.motor_target[j, axis] = value + offset * step
         found = smooth.sample(at[0], np.zeros(smooth.nv), at[1])
-        total += weight / step * _free_acceleration(smooth, found, T, free)
-        output = output + weight / step * measured(found)
+        qdd = _accelerations(smooth, found, free)
+        total += weight / step * qdd[free]
+        output = output + weight / step * measured(found._replace(qdd=qdd))
     state.motor_target[j, axis] = math.nan
     return np.concatenate([np.zeros(len(free)), total]), output, value
 

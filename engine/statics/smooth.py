@@ -214,7 +214,8 @@ class SmoothModel:
     def sample(self, base: Array, y: Array, qd: Array, time: float = 0.0) -> Sample:
         """The motion at the point y of the chart around `base`.
 
-        Loops and couplings are closed by dependent coordinates; held ones stay as they are asked.
+        Loops and couplings are closed by dependent coordinates; held ones stay as they are asked,
+        and so do their velocities.
         Raises ValueError near a singular configuration of loops, and where couplings do not close.
         """
         asked = self.moved(base, y)
@@ -223,12 +224,14 @@ class SmoothModel:
             return found
         for _ in range(MOST_PASSES):
             C, errors, T, free = self._open_equations(found.q, asked)
-            along = T @ found.qd[free]
-            if max(np.abs(errors).max(), np.abs(C @ found.qd).max()) <= KEPT:
+            rates = np.zeros(len(C))
+            rates[: len(self.held_places)] = qd[list(self.held_places)]
+            if max(np.abs(errors).max(), np.abs(C @ found.qd - rates).max()) <= KEPT:
                 return found
-            shift = np.zeros(self.nv)
+            shift, along = np.zeros(self.nv), T @ found.qd[free]
             tied = np.setdiff1d(np.arange(self.nv), free)
             shift[tied] = np.linalg.lstsq(C[:, tied], -errors, rcond=RANK_TOLERANCE)[0]
+            along[tied] += np.linalg.lstsq(C[:, tied], rates, rcond=RANK_TOLERANCE)[0]
             q = self.moved(found.q, shift)
             found = self._sampled(
                 base, self.chart(base, q), self._turned(q, along, back=True), time

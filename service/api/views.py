@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from cardan.schemas.api import BatchInfo, RunError, SimulationInfo
 from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
@@ -120,12 +122,15 @@ def finite(value: float | None) -> float | None:
 
 
 def metric(summary: Mapping[str, Any] | None, key: str) -> Any:
-    """Return a value of a summary by its dotted key, or `None`."""
+    """Return a value of a summary by its dotted key, or `None`.
+
+    Names and sentences are separated by commas; objects, and lists of others, are JSON texts.
+    """
     value: Any = summary
     for part in key.split("."):
         if not isinstance(value, Mapping):
             return None
         value = value.get(part)
-    if isinstance(value, list | tuple):
-        return ", ".join(str(item) for item in value)
-    return None if isinstance(value, Mapping) else value
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return orjson.dumps(value).decode() if isinstance(value, list | tuple | Mapping) else value

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cardan.schemas import Fault, Limits, Scene
+from cardan.schemas.joint import Joint
+from cardan.schemas.limits import JOINT_COORDINATES
 from cardan.schemas.study import (
     ENERGY,
     JOINTS,
@@ -253,6 +255,9 @@ def _faults_of_signals(ask: StudyRequest, scene: Scene) -> Iterator[Fault]:
             elif name == kind and value not in there:
                 hint = f"There are: {', '.join(there[:20]) or 'none'}."
                 yield fault_at(f"{place}/{name}", f"No such {name} is recorded.", value, hint)
+        if kind == "joint" and signal.joint in joints:
+            joint = scene.joints[joints.index(signal.joint)]
+            yield from _faults_of_coordinate(place, signal, joint)
         if channel not in scene.record.channels:
             message = f"The scene does not record the channel {channel}."
             yield fault_at(f"{place}/column", message, signal.column, "Add it to record.channels.")
@@ -262,6 +267,14 @@ def _faults_of_signals(ask: StudyRequest, scene: Scene) -> Iterator[Fault]:
                 message = f"The run is from 0 to {end:g} s; the measurements go beyond it."
                 got = signal.times[-1] if signal.times[0] >= 0.0 else signal.times[0]
                 yield fault_at(f"{place}/times", message, got, "Raise simulation.duration.")
+
+
+def _faults_of_coordinate(place: str, signal: Signal, joint: Joint) -> Iterator[Fault]:
+    count = JOINT_COORDINATES.get(joint.type, 1)
+    if signal.coordinate >= count:
+        hint = f"Ask for a number from 0 to {count - 1}." if count > 1 else "Leave it out."
+        message = f"Joint '{joint.name}' has no coordinate {signal.coordinate}."
+        yield fault_at(f"{place}/coordinate", message, signal.coordinate, hint)
 
 
 def _faults_of_range(ask: StudyRequest, intake: Intake, limits: Limits) -> Iterator[Fault]:

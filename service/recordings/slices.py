@@ -30,7 +30,8 @@ class SliceError(ValueError):
 
 @dataclass(frozen=True)
 class Slice:
-    """Which part: `start <= time <= end` [s], every `stride`-th frame, bodies and channels."""
+    """Which part: `start <= time <= end` [s] but for rounding, every `stride`-th frame, bodies and
+    channels."""
 
     start: float | None = None
     end: float | None = None
@@ -130,14 +131,19 @@ def _rows(name: str, table: pa.Table, part: Slice, steps: npt.NDArray[np.int64] 
     keep = np.ones(table.num_rows, dtype=bool)
     time = to_numpy(table["time"])
     if part.start is not None:
-        keep &= time >= part.start
+        keep &= time >= part.start - _rounding(part.start)
     if part.end is not None:
-        keep &= time <= part.end
+        keep &= time <= part.end + _rounding(part.end)
     if steps is not None and name != "events":
         keep &= np.isin(to_numpy(table["step"]), steps)
     if part.bodies:
         keep &= _about_bodies(table, part.bodies)
     return table.filter(pa.array(keep))
+
+
+def _rounding(time: float) -> float:
+    """What a step's number times `dt` may differ from its time as it is written [s]."""
+    return 4.0 * float(np.spacing(abs(time)))
 
 
 def _about_bodies(

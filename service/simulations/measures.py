@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from cardan.schemas.study import ENERGY
 
+FORCES = ("motor_force", "limit_force", "fx", "fy", "fz", "tx", "ty", "tz")
+"""Columns of joints that belong to steps: to `force_time`, and to nothing before the first one."""
+
 Tables = Mapping[str, Mapping[str, NDArray[Any]]]
 Vector = NDArray[np.float64]
 
@@ -43,7 +46,7 @@ def _quantity(
         for part in wanted["metric"].split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         return float(value) if isinstance(value, int | float) else None
-    time, values = _signal(wanted, tables)
+    time, values, _ = _signal(wanted, tables)
     if not len(values):
         return None
     return _reduced(wanted["reduce"], time, values - wanted["target"])
@@ -67,17 +70,17 @@ def _reduced(how: str, time: Vector, values: Vector) -> float:
 
 
 def _residuals(series: Mapping[str, Any], tables: Tables) -> list[float | None]:
-    time, values = _signal(series, tables)
+    time, values, end = _signal(series, tables)
     measured_at, expected = np.array(series["times"]), np.array(series["values"])
     # a run that ended early has no value there
-    if not len(time) or time[-1] < measured_at[-1] * (1.0 - 1e-9):
+    if not len(time) or end < measured_at[-1] * (1.0 - 1e-9):
         return [None] * len(expected)
     simulated = np.interp(measured_at, time, values)
     return list(((simulated - expected) / series["deviation"]).tolist())
 
 
-def _signal(wanted: Mapping[str, Any], tables: Tables) -> tuple[Vector, Vector]:
-    """Times [s] and values of a signal; empty where nothing was recorded."""
+def _signal(wanted: Mapping[str, Any], tables: Tables) -> tuple[Vector, Vector, float]:
+    """Times [s] and values of a signal, and when its records end; empty where there are none."""
     column = wanted["column"]
     nothing = np.zeros(0)
     if wanted["body"] is not None:
@@ -85,12 +88,17 @@ def _signal(wanted: Mapping[str, Any], tables: Tables) -> tuple[Vector, Vector]:
         chosen = table.get("body", nothing) == wanted["body"]
     elif wanted["joint"] is not None:
         table = tables.get("joints", {})
-        chosen = (table.get("joint", nothing) == wanted["joint"]) & (
-            table.get("coordinate", nothing) == wanted["coordinate"]
-        )
+        # a joint without coordinates has one row, of the number -1
+        number = np.maximum(table.get("coordinate", nothing), 0)
+        chosen = (table.get("joint", nothing) == wanted["joint"]) & (number == wanted["coordinate"])
     else:
         table = tables.get("energy" if column in ENERGY else "momentum", {})
         chosen = np.ones(len(table.get("time", nothing)), dtype=bool)
-    if column not in table:
-        return nothing, nothing
-    return table["time"][chosen], table[column][chosen].astype(np.float64)
+    if column not in table or not chosen.any():
+        return nothing, nothing, 0.0
+    time = table["time"]
+    end = float(time[chosen][-1])
+    if column in FORCES:
+        time = table.get("force_time", time)
+        chosen = chosen & (table["step"] > 0)
+    return time[chosen], table[column][chosen].astype(np.float64), end

@@ -189,6 +189,17 @@ def test_what_is_given_is_not_changed() -> None:
     assert np.array_equal(q, before)
 
 
+def test_a_joint_of_a_kinematic_body_is_outside_of_the_tree_and_says_why() -> None:
+    base = {"name": "base", "type": "kinematic", "angular_velocity": [0, 0, 5]}
+    rod = {"name": "rod", "mass": 1.0, "inertia": [1, 1, 1]}
+    pin = {"name": "pin", "type": "hinge", "parent": "base", "child": "rod"}
+    pin |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
+    tree = Dynamics({"version": 1, "bodies": [base, rod], "joints": [pin]})
+    assert tree.outside == ("pin",)
+    with pytest.raises(SceneError, match="holds a kinematic body"):
+        tree.forward_dynamics(tree.start)
+
+
 def test_joints_outside_of_the_tree_are_named() -> None:
     bodies = [{"name": f"b{i}", "position": [i, 0, 1], "mass": 1, "inertia": [1, 1, 1]}
               for i in range(3)]  # fmt: skip

@@ -329,6 +329,8 @@ def test_what_is_left_out_is_said() -> None:
         ({"outputs": [{"joint": "pin", "coordinate": 1}]}, "has 1 coordinate;"),
         ({"outputs": [{"body": "rod"}]}, "no body 'rod'"),
         ({"outputs": [{"joint": "pin", "quantity": "speed"}]}, "quantity must be one of"),
+        ({"outputs": [{"body": "bob", "coordinate": 2}]}, "of a body has no coordinate"),
+        ({"outputs": [{"joint": "pin", "point": [0, 0, 1]}]}, "of a joint has no point"),
         ({"q": {"pins": 1.0}}, "no joint 'pins'"),
     ],
 )

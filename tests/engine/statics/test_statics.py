@@ -370,6 +370,14 @@ def test_a_load_that_acts_on_nothing_is_refused() -> None:
         judged(block(1, 1, 0.5), load={"forces": [{"body": "ground", "force": [1, 0, 0]}]})
 
 
+@pytest.mark.parametrize(
+    "load", [{}, {"acceleration": [0, 0, 0]}, {"forces": [{"body": "ground"}]}]
+)
+def test_a_load_of_zero_is_refused_as_that(load: Document) -> None:
+    with pytest.raises(ValueError, match="the load is zero"):
+        judged(block(1, 1, 0.5), load=load)
+
+
 def test_a_heap_is_too_large_for_the_search_and_says_so() -> None:
     heap = [brick(f"brick {k}", position=[3.0 * k, 0, 0]) for k in range(167)]
     scene = load_scene(document(heap))

@@ -109,6 +109,20 @@ def test_every_key_of_a_summary_is_a_metric(client):
     assert stray_key("energy.fina") == ("fina", tuple(EnergySummary.model_fields))
 
 
+def test_lists_and_objects_of_a_summary_are_json_in_the_table(client):
+    metrics = ["verdict.findings", "verdict", "solver.methods"]
+    info = end_of(client, post(client, variations={HEIGHT: [0.3, 0.0]}, metrics=metrics).json())
+    rows = client.get(info["links"]["results"], params={"format": "json"}).json()["rows"]
+    run = client.get(rows[1]["link"] + "/summary").json()
+    assert run["verdict"]["findings"][0]["quantity"] == "initial_overlap"
+    assert json.loads(rows[1]["verdict.findings"]) == run["verdict"]["findings"]
+    assert json.loads(rows[1]["verdict"]) == run["verdict"]
+    assert rows[1]["solver.methods"] == ", ".join(run["solver"]["methods"])
+    table = client.get(info["links"]["results"], params={"format": "csv"}).content
+    read = pyarrow.csv.read_csv(io.BytesIO(table)).to_pylist()
+    assert [row["verdict.findings"] for row in read] == [row["verdict.findings"] for row in rows]
+
+
 def test_zip_list_and_the_short_form(client):
     zipped = post(client, mode="zip", variations={MASS: [1.0, 2.0], HEIGHT: [0.2, 0.3]}).json()
     listed = post(client, mode="list", runs=[{MASS: 3.0}, {HEIGHT: 0.4}]).json()

@@ -72,6 +72,13 @@ def test_a_fault_is_at_the_bound_or_the_pointer_that_has_it_and_told_once(variab
     assert faults(variables=variables) == [expected]
 
 
+@pytest.mark.parametrize("column", ["q", "fz"])
+def test_a_coordinate_that_the_joint_does_not_have_is_refused_by_its_place(column):
+    signal = {"type": "signal", "joint": "shoulder", "column": column, "reduce": "rms"}
+    faults_found = faults(variables=[MASS], objective=signal | {"coordinate": 1})
+    assert faults_found == [("/objective/coordinate", "invalid_study")]
+
+
 def test_measurements_from_a_table_are_what_the_request_may_hold():
     series = {"body": "lower", "column": "px", "csv_column": "way"}
     data = {"type": "data", "csv": "t,way\n0.2,1\n0.4,\n0.6,2\n", "series": [series]}

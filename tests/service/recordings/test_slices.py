@@ -1,7 +1,8 @@
+import numpy as np
 import pytest
 
 from cardan.service.recordings.slices import Slice, SliceError, cut
-from cardan.service.recordings.tables import to_numpy
+from cardan.service.recordings.tables import from_columns, to_numpy
 
 
 def steps(recording, table="bodies"):
@@ -12,6 +13,14 @@ def test_a_span_of_time_includes_its_ends(recording):
     part = cut(recording, Slice(start=0.1, end=0.2))
     assert steps(part) == [10, 20]
     assert steps(part, "energy") == [10, 20]
+
+
+def test_the_ends_of_a_span_are_times_as_they_are_written():
+    number = np.arange(101)  # 35 * 0.01 is a bit more than 0.35
+    columns = {"time": number * 0.01, "step": number, "kinetic": np.zeros(101)}
+    whole = from_columns({"energy": columns}, {})
+    for k in range(101):
+        assert steps(cut(whole, Slice(start=k / 100, end=k / 100)), "energy") == [k]
 
 
 def test_a_stride_counts_frames_not_rows(recording):
