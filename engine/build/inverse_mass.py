@@ -94,8 +94,8 @@ def locked_inverse_masses(joints: Joints, poses: Poses, held: Sequence[Held]) ->
     child = joints.body_b[[j for j, _, _ in held]]
     anchors = poses.p[child] + turn_all(poses.q[child], joints.anchor_B[[j for j, _, _ in held]])
     moved = spatial_inertias([sides[0] for _, _, sides in held], anchors)
-    two = np.flatnonzero([len(sides) == 2 for _, _, sides in held])
-    if len(two):
+    two = [k for k, (_, _, sides) in enumerate(held) if len(sides) == 2]
+    if two:
         other = spatial_inertias([held[k][2][1] for k in two], anchors[two])
         moved[two] = moved[two] @ np.linalg.solve(moved[two] + other, other)
     found = []

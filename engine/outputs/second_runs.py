@@ -199,7 +199,7 @@ class SecondRuns(Account):
         other.leave_scene()
         due = self._due or doubling.due_steps(self.total_steps)
         shared = [step for step in due if doubling.ends_with(step, factor)]
-        other._due = [round(step / factor) for step in shared]
+        other._due = tuple(round(step / factor) for step in shared)
         other._note_trail()
         other.advance(other._due[-1])
         if other.failure is not None:

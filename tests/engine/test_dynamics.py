@@ -192,8 +192,8 @@ def test_what_is_given_is_not_changed() -> None:
 def test_a_joint_of_a_kinematic_body_is_outside_of_the_tree_and_says_why() -> None:
     base = {"name": "base", "type": "kinematic", "angular_velocity": [0, 0, 5]}
     rod = {"name": "rod", "mass": 1.0, "inertia": [1, 1, 1]}
-    pin = {"name": "pin", "type": "hinge", "parent": "base", "child": "rod"}
-    pin |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
+    ends = {"parent": "base", "child": "rod"}
+    pin = {"name": "pin", "type": "hinge", "anchor": [0, 0, 0], "axis": [0, 1, 0], **ends}
     tree = Dynamics({"version": 1, "bodies": [base, rod], "joints": [pin]})
     assert tree.outside == ("pin",)
     with pytest.raises(SceneError, match="holds a kinematic body"):

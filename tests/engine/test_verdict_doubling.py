@@ -398,8 +398,8 @@ def test_balls_that_an_impact_goes_through_do_not_count_by_what_they_hardly_move
 def test_moments_are_ends_of_steps_of_every_other_run(steps: int) -> None:
     """Whatever the estimate; and they come early, too."""
     due = doubling.due_steps(steps)
-    assert due[:2] == [0, 2]
-    assert due == sorted(set(due))
+    assert due[:2] == (0, 2)
+    assert list(due) == sorted(set(due))
     assert due[-1] <= steps
     assert len(due) >= min(steps // 2, doubling.MOMENTS)
     for estimate in (0.0, 1e-3, 1.0):

@@ -1,5 +1,7 @@
 """What a study measures in a run, against what is known of it."""
 
+from typing import Any
+
 import pytest
 
 import cardan
@@ -20,6 +22,14 @@ SCENE = {
         | {"motor": {"type": "force", "target": {"times": [0, 1], "values": [0, 100]}}},
     ],
     "record": {"every": 1, "channels": ["pose", "joints"]},
+}
+
+
+MOTOR: dict[str, Any] = {
+    "body": None,
+    "joint": "rail",
+    "coordinate": 0,
+    "column": "motor_force",
 }
 
 
@@ -46,14 +56,12 @@ def test_a_signal_of_a_coordinate_begins_at_the_start(run):
 
 
 def test_measured_forces_are_compared_at_the_times_that_forces_belong_to(run):
-    series = {"body": None, "joint": "rail", "coordinate": 0, "column": "motor_force"}
-    series |= {"times": [0.25, 0.5, 0.9], "values": [25.0, 50.0, 90.0], "deviation": 1.0}
+    series = MOTOR | {"times": [0.25, 0.5, 0.9], "values": [25.0, 50.0, 90.0], "deviation": 1.0}
     wanted = {"objective": {"type": "data", "series": [series]}, "constraints": []}
     assert measured(wanted, *run)["objective"] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
 
 
 def test_the_end_of_a_run_can_be_measured(run):
-    series = {"body": None, "joint": "rail", "coordinate": 0, "column": "motor_force"}
-    series |= {"times": [1.0], "values": [99.5], "deviation": 1.0}
+    series = MOTOR | {"times": [1.0], "values": [99.5], "deviation": 1.0}
     wanted = {"objective": {"type": "data", "series": [series]}, "constraints": []}
     assert measured(wanted, *run)["objective"] == pytest.approx([0.0], abs=1e-9)
