@@ -8,7 +8,7 @@ import pytest
 
 from cardan.engine import rollout
 from cardan.schemas.examples import example_document
-from tests.service.real_server import wait_for
+from tests.service.real_server import Server, end_of, wait_for
 from tests.service.test_durability import stop_the_computing_worker
 
 pytestmark = pytest.mark.e2e
@@ -31,14 +31,6 @@ def post(client, scene, **more):
     answer = client.post("/v1/batches", json={"scene": scene, **more})
     assert answer.status_code == 202, answer.text
     return answer.json()
-
-
-def end_of(client, info, seconds=240):
-    return wait_for(
-        lambda: (now := client.get(info["links"]["self"]).json())["finished_at"] and now,
-        seconds,
-        what="the end of the batch",
-    )
 
 
 def rows_of(client, info):
@@ -78,7 +70,7 @@ def test_a_batch_of_metrics_has_the_bits_of_a_rollout_and_trajectories_on_demand
     alone = client.post(
         "/v1/simulations", json={"scene": pendulum(), "overrides": {MASS: masses(runs)[7]}}
     ).json()
-    wait_for(lambda: client.get(alone["links"]["self"]).json()["finished_at"])
+    end_of(client, alone)
     own = client.get(alone["links"]["trajectory"])
     assert pq.read_table(io.BytesIO(first.content)).equals(pq.read_table(io.BytesIO(own.content)))
     again = client.get(
@@ -89,11 +81,18 @@ def test_a_batch_of_metrics_has_the_bits_of_a_rollout_and_trajectories_on_demand
     assert client.get(f"{rows[7]['link']}/trajectory").status_code == 404
 
 
-def test_a_killed_worker_costs_a_group_attempts_and_no_bits(own_server):
+@pytest.fixture(scope="module")
+def beaten(tmp_path_factory):
+    """A server with one worker, for the tests that kill something."""
+    made = Server(tmp_path_factory.mktemp("beaten"), {"CARDAN_WORKERS": "1"}).start()
+    yield made
+    made.stop()
+
+
+def test_a_killed_worker_costs_a_group_attempts_and_no_bits(beaten):
     runs = 300
     expected = rollout(pendulum(), {MASS: masses(runs)}, ("state_hash",)).metrics["state_hash"]
-    own_server.start()
-    with own_server.client() as client:
+    with beaten.client() as client:
         info = post(
             client,
             pendulum(),
@@ -104,7 +103,7 @@ def test_a_killed_worker_costs_a_group_attempts_and_no_bits(own_server):
         for ended in (20, 80):
             # a group is being computed: what of it is not committed is lost with its worker
             wait_for(lambda least=ended: succeeded(client, info) >= least)
-            stop_the_computing_worker(own_server, signal.SIGKILL)
+            stop_the_computing_worker(beaten, signal.SIGKILL)
         assert end_of(client, info)["counts"] == {"succeeded": runs}
         rows = rows_of(client, info)
         assert [row["state_hash"] for row in rows] == expected.tolist()
@@ -115,11 +114,10 @@ def test_a_killed_worker_costs_a_group_attempts_and_no_bits(own_server):
             assert sum('"succeeded"' in line for line in states if '"id"' not in line) == 1
 
 
-def test_a_killed_service_ends_every_run_of_a_group_once(own_server):
+def test_a_killed_service_ends_every_run_of_a_group_once(beaten):
     runs = 200
     expected = rollout(pendulum(), {MASS: masses(runs)}, ("state_hash",)).metrics["state_hash"]
-    own_server.start()
-    with own_server.client() as client:
+    with beaten.client() as client:
         info = post(
             client,
             pendulum(),
@@ -128,9 +126,9 @@ def test_a_killed_service_ends_every_run_of_a_group_once(own_server):
             record="metrics",
         )
         wait_for(lambda: succeeded(client, info) >= 20)
-    own_server.kill()
-    own_server.start()
-    with own_server.client() as client:
+    beaten.kill()
+    beaten.start()
+    with beaten.client() as client:
         assert end_of(client, info)["counts"] == {"succeeded": runs}
         assert [row["state_hash"] for row in rows_of(client, info)] == expected.tolist()
 

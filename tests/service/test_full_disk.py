@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.real_server import DROP, Server, run_to_end, wait_for
+from tests.service.real_server import DROP, Server, end_of, run_to_end
 
 pytestmark = pytest.mark.e2e
 
@@ -68,13 +68,8 @@ def test_nothing_accepted_is_lost_on_a_full_disk_and_the_user_hears_of_it(disk):
             listed = {one["id"] for one in client.get("/v1/simulations").json()["items"]}
             assert listed == {before["id"], *(one["id"] for one in accepted)}
             (disk / "ballast").unlink()
-
-            def ended(info):
-                now = client.get(info["links"]["self"]).json()
-                return now if now["finished_at"] else None
-
             for info in accepted:
-                found = wait_for(lambda one=info: ended(one), what="the end of an accepted run")
+                found = end_of(client, info)
                 told = found["error"] and found["error"]["code"]
                 assert (found["status"], told) in (
                     ("succeeded", None),

@@ -35,7 +35,7 @@ from cardan.service.services import Services, opened
 from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.states import TERMINAL
-from tests.service.real_server import DROP, wait_for
+from tests.service.real_server import DROP, Server, end_of, wait_for
 from tests.service.stopped import stop_with_next_order
 
 pytestmark = pytest.mark.e2e
@@ -47,7 +47,7 @@ ENDED = 'event: state\ndata: {"status":"succeeded"'
 def pendulum():
     """For seconds: long enough to be killed more than once."""
     scene = example_document("double-pendulum")
-    scene["simulation"]["duration"] = 400.0
+    scene["simulation"]["duration"] = 250.0
     scene["record"] = {"every": 1000, "channels": ["pose", "velocity", "energy"]}
     return scene
 
@@ -105,6 +105,14 @@ def replace_fork_server():
     )
 
 
+@pytest.fixture(scope="module")
+def beaten(tmp_path_factory):
+    """A server for the tests that kill the processes which it starts."""
+    made = Server(tmp_path_factory.mktemp("beaten"), {"CARDAN_WORKERS": "2"}).start()
+    yield made
+    made.stop()
+
+
 @pytest.fixture
 def services(tmp_path):
     with opened(Settings(data=tmp_path / "data", workers=2)) as working:
@@ -112,12 +120,10 @@ def services(tmp_path):
         yield working
 
 
-def test_a_fork_server_that_dies_takes_no_run_with_it(own_server):
-    own_server.environ["CARDAN_WORKERS"] = "2"
-    own_server.start()
+def test_a_fork_server_that_dies_takes_no_run_with_it(beaten):
     undisturbed = Simulation(load_scene(pendulum()))
     undisturbed.advance(undisturbed.total_steps)
-    with own_server.client() as client:
+    with beaten.client() as client:
         info = client.post("/v1/simulations", json={"scene": pendulum()}).json()
         where = info["links"]["self"]
         for killed in range(KILLS):
@@ -125,11 +131,11 @@ def test_a_fork_server_that_dies_takes_no_run_with_it(own_server):
                 lambda: (now := client.get(where).json())["status"] == "running" and now["step"],
                 what="a run that steps",
             )
-            victim = fork_server(own_server)
+            victim = fork_server(beaten)
             os.kill(victim, signal.SIGKILL)
-            wait_for(lambda at=victim: at not in processes(own_server, "forkserver"))
+            wait_for(lambda at=victim: at not in processes(beaten, "forkserver"))
             assert client.get("/healthz").status_code == 200, killed
-        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
+        ended = end_of(client, info)
         assert ended["status"] == "succeeded", ended
         summary = client.get(ended["links"]["summary"]).json()
         assert summary["state_hash"] == undisturbed.state_hash()
@@ -283,7 +289,7 @@ def test_workers_that_were_paused_with_the_service_are_not_lost(own_server):
         assert client.get("/healthz").status_code == 200
         for process in workers:
             process.resume()
-        ended = wait_for(lambda: (now := client.get(run).json())["finished_at"] and now, 240)
+        ended = end_of(client, client.get(run).json())
         assert ended["status"] == "succeeded"
         assert client.get(links["events"]).text.count('"status":"starting"') == 1
         found = client.get(session["links"]["self"]).json()
@@ -314,40 +320,38 @@ def test_a_process_that_takes_no_order_is_replaced(services, monkeypatch, kind):
     assert services.compute.wait_for_answer(order, within_s=120.0).faults == ()
 
 
-def test_a_killed_checker_is_replaced(own_server):
-    own_server.start()
-    with own_server.client() as client:
+def test_a_killed_checker_is_replaced(beaten):
+    with beaten.client() as client:
         tree = {"scene": "double-pendulum"}
         before = client.post("/v1/dynamics/model", json=tree)
         assert before.status_code == 200, before.text
-        os.kill(fork_server(own_server), signal.SIGKILL)
+        os.kill(fork_server(beaten), signal.SIGKILL)
         after = client.post("/v1/dynamics/model", json=tree)
         assert (after.status_code, after.json()) == (200, before.json())
 
 
-def test_a_killed_import_is_done_again_by_another_process(own_server):
+def test_a_killed_import_is_done_again_by_another_process(beaten):
     pytest.importorskip("mujoco")
-    own_server.start()
     model = b"""<mujoco><worldbody><body pos="0 0 1"><freejoint/>
       <geom type="sphere" size="0.1"/></body></worldbody></mujoco>"""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("model.xml", model)
-    with own_server.client() as client, ThreadPoolExecutor(1) as callers:
+    with beaten.client() as client, ThreadPoolExecutor(1) as callers:
 
         def post() -> httpx.Response:
             kind = {"Content-Type": "application/zip"}
             return client.post("/v1/scenes:import", content=archive.getvalue(), headers=kind)
 
         asked = callers.submit(post)
-        victim = wait_for(lambda: processes(own_server, "cardan.service.compute.importer"))[0]
+        victim = wait_for(lambda: processes(beaten, "cardan.service.compute.importer"))[0]
         os.kill(victim, signal.SIGKILL)
         assert asked.result(90).status_code == 200, asked.result().text
         # whoever is killed again and again is told to come back, not that the model is bad
         asked = callers.submit(post)
         seen: set[int] = set()
         while not asked.done():
-            for pid in set(processes(own_server, "cardan.service.compute.importer")) - seen:
+            for pid in set(processes(beaten, "cardan.service.compute.importer")) - seen:
                 seen.add(pid)
                 os.kill(pid, signal.SIGKILL)
         assert (asked.result().status_code, asked.result().json()["code"]) == (503, "worker_lost")

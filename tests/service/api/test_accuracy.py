@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.service.real_server import run_to_end, wait_for
+from tests.service.real_server import end_of, run_to_end
 
 pytestmark = pytest.mark.e2e
 
@@ -55,10 +55,7 @@ def test_every_run_of_a_batch_chooses_for_its_own_tolerance(client):
     answer = client.post("/v1/batches", json=ask)
     assert answer.status_code == 202, answer.text
     links = answer.json()["links"]
-    ended = wait_for(
-        lambda: (now := client.get(links["self"]).json())["finished_at"] and now,
-        what="the end of the batch",
-    )
+    ended = end_of(client, answer.json())
     assert ended["counts"] == {"succeeded": 2}
     rows = client.get(links["results"], params={"format": "json"}).json()["rows"]
     assert [row["verdict.status"] for row in rows] == ["trusted", "trusted"]

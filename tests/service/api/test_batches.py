@@ -11,7 +11,7 @@ import pytest
 
 from cardan import sample
 from cardan.schemas.summary import EnergySummary, stray_key
-from tests.service.real_server import DROP, long_scene, wait_for
+from tests.service.real_server import DROP, end_of, long_scene, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -20,13 +20,6 @@ MASS, HEIGHT = "/bodies/1/mass", "/bodies/1/position/2"
 
 def post(client, **more):
     return client.post("/v1/batches", json={"scene": DROP, **more})
-
-
-def end_of(client, info):
-    return wait_for(
-        lambda: (now := client.get(info["links"]["self"]).json())["finished_at"] and now,
-        what="the end of the batch",
-    )
 
 
 def test_a_grid_becomes_one_table(client):

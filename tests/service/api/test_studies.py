@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.service.real_server import wait_for
+from tests.service.real_server import end_of, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -19,14 +19,6 @@ def post(client, study, status=202, **headers):
     answer = client.post("/v1/studies", json=study, headers=headers)
     assert answer.status_code == status, answer.text
     return answer.json()
-
-
-def end_of(client, info):
-    def look():
-        now = client.get(info["links"]["self"], headers={"Prefer": "wait=20"}).json()
-        return now if now["finished_at"] else None
-
-    return wait_for(look, seconds=120.0, what="the end of the study")
 
 
 # a body on its suspension, let go 0.1 m above its rest
