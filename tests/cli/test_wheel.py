@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import urllib.request
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,14 +37,16 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 class Installation:
-    """An environment of its own with one wheel; what that depends on is that of the tests."""
+    """An environment with one wheel; what that depends on is that of the tests.
+
+    Each test is another user, whose folder, home and cache of kernels begin empty.
+    """
 
     def __init__(self, base: Path, wheel: Path) -> None:
         venv.create(base / "venv", with_pip=False, symlinks=True)
         self.python = base / "venv" / "bin" / "python"
-        self.cache = base / "kernels"
-        self.base = base
         self.packages = Path(sysconfig.get_path("purelib", vars={"base": str(base / "venv")}))
+        self.kernels = self.packages / "cardan" / "kernels"
         (self.packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
         install = ["-m", "pip", "--python", str(self.python), "install", "--no-index", "--no-deps"]
         subprocess.run(
@@ -50,6 +54,11 @@ class Installation:
             check=True,
             capture_output=True,
         )
+        self.give_to(base)
+
+    def give_to(self, base: Path) -> None:
+        """Let somebody else use it, who works in this folder."""
+        self.base, self.cache = base, base / "kernels"
         self.environment = {
             name: text
             for name, text in os.environ.items()
@@ -72,10 +81,25 @@ class Installation:
         return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def with_kernels(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """The wheel with kernels."""
+    return Installation(tmp_path_factory.mktemp("installed"), wheels["platform"])
+
+
 @pytest.fixture
-def installed(wheels: dict[str, Path], tmp_path: Path) -> Installation:
-    """The wheel with kernels, where nothing was ever compiled."""
-    return Installation(tmp_path, wheels["platform"])
+def installed(with_kernels: Installation, tmp_path: Path) -> Iterator[Installation]:
+    """The wheel with kernels as it was installed, for a user who never compiled anything."""
+    before = files_of(with_kernels.kernels)
+    with_kernels.give_to(tmp_path)
+    yield with_kernels
+    # an installation is written by nobody
+    assert files_of(with_kernels.kernels) == before
+
+
+def files_of(folder: Path) -> dict[Path, int]:
+    """All files of a folder, and when they were changed [ns]."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_wheel_holds_one_package(wheels: dict[str, Path]) -> None:
@@ -115,7 +139,7 @@ print(json.dumps({"file": cardan.__file__, "compiled": compiled, "x": x,
 def test_an_installed_wheel_compiles_nothing(installed: Installation) -> None:
     found = installed.run(EVERYTHING)
     assert Path(found["file"]).is_relative_to(installed.packages)
-    assert Path(found["folder"]).is_relative_to(installed.packages / "cardan" / "kernels")
+    assert Path(found["folder"]).is_relative_to(installed.kernels)
     assert found["compiled"] == []
     assert found["x"] == pytest.approx([4 / 3, 7 / 3])
     assert not installed.cache.exists()
@@ -143,15 +167,22 @@ def test_a_processor_that_does_not_fit_compiles(installed: Installation) -> None
     assert again == {"compiled": 0, "x": first["x"]}
 
 
+@pytest.fixture
+def damaged(installed: Installation) -> Iterator[list[Path]]:
+    """All shipped kernels, to be damaged: a copy takes their place until the test ends."""
+    whole = installed.kernels.rename(installed.kernels.with_name("whole"))
+    shutil.copytree(whole, installed.kernels)
+    yield [path for path in files_of(installed.kernels) if path.name != "complete"]
+    shutil.rmtree(installed.kernels)
+    whole.rename(installed.kernels)
+
+
 @pytest.mark.parametrize("damage", ["cut", "gone", "changed"])
-def test_a_damaged_kernel_is_compiled_again(installed: Installation, damage: str) -> None:
-    shipped = [
-        path
-        for path in (installed.packages / "cardan" / "kernels").rglob("*")
-        if path.is_file() and path.name != "complete"
-    ]
-    assert len(shipped) > 20
-    for path in shipped:
+def test_a_damaged_kernel_is_compiled_again(
+    installed: Installation, damaged: list[Path], damage: str
+) -> None:
+    assert len(damaged) > 20
+    for path in damaged:
         content = path.read_bytes()
         if damage == "gone":
             path.unlink()
