@@ -60,7 +60,8 @@ def test_one_viewer_takes_control_and_lets_go(page: Any, server: str, shown: Sho
 def test_a_part_of_the_history_is_repeated(tab: Any, server: str) -> None:
     page, shown = tab, Shown(tab, server)
     page.set_viewport_size(SMALL)
-    session = create(server, paused=True)
+    # thirty steps last for many frames of a slow browser: else each may show the same one of them
+    session = create(server, paused=True, overrides={"/simulation/dt": 0.02})
     page.goto(f"{server}/#session={session}")
     shown.wait("sockets.at(-1)?.readyState === 1")
     shown.post("step", n=400)
