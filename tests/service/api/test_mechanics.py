@@ -71,7 +71,7 @@ def test_inverse_kinematics(client):
         ("linearization", {"outputs": [{"joint": "pin", "coordinate": 1}]}, "/outputs/0/coor", "1"),
         ("linearization", {"inputs": [{"joint": "pin"}]}, "/inputs/0/joint", "no motor"),
         ("linearization", {"q": {"pin": 1e50}}, "", "too large"),
-        ("statics", {"load": {}}, "/load", "the load is zero"),
+        ("statics", {"load": {}}, "/load", "load is zero"),
         ("inverse-kinematics", {"targets": [{"body": "bob"}]}, "/targets/0", "no position"),
         ("inverse-kinematics", {"targets": []}, "/targets", "1"),
         ("statics", {"overrides": {"/bodies/0/mass": -1}}, "/overrides", "mass"),
