@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.build.inverse_mass import LOOSE, Held, locked_inverse_masses
+from cardan.engine.build.inverse_mass import Held, locked_inverse_masses
 from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.mobility import prescribed_bodies, wholly_driven
 from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import turn
-from cardan.engine.build.sides import Side, sides_of_joints
+from cardan.engine.build.sides import LOOSE, Side, sides_of_joints
 from cardan.engine.world.model import (
     DYNAMIC,
     FIXED,
@@ -97,8 +97,7 @@ def forgetting_rates(model: Model, state: State, poses: Poses) -> dict[int, floa
     Of each joint that has a law; others are left out.
     """
     joints, held, laws = model.joints, list[Held](), list[Law]()
-    chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
-    sides = sides_of_joints((joints.body_a, joints.body_b), chosen, model.bodies, poses)
+    sides = sides_of_joints(joints, model.bodies, poses)
     damped = is_one_of(joints.kind, (HINGE, SLIDER)) & may_be_damped(model)
     for j in np.flatnonzero(damped).tolist():
         law = law_of(model, poses, j) if j in sides.of_bridge else None

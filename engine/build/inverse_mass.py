@@ -22,10 +22,8 @@ from cardan.engine.world.model import (
     DYNAMIC,
     FORCE_SPRING,
     FORCE_TORSION,
-    GEAR,
     HINGE2,
     MOTOR_POSITION,
-    RACK,
     SLIDER,
     Bodies,
     Forces,
@@ -37,9 +35,6 @@ Array = NDArray[np.float64]
 
 Held = tuple[int, int, list[Side]]
 """A joint, one of its coordinates, and the sides between which it acts."""
-
-# joints that leave more than the motion of their coordinates free
-LOOSE = (COUPLING, DISTANCE, GEAR, RACK)
 
 
 def largest_inverse_inertias(bodies: Bodies) -> list[float]:
@@ -122,8 +117,7 @@ def write_drive_masses(joints: Joints, bodies: Bodies, poses: Poses) -> None:
     drives = np.argwhere(joints.motor_kind == MOTOR_POSITION).tolist()
     if not drives:
         return
-    chosen = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
-    sides = sides_of_joints((joints.body_a, joints.body_b), chosen, bodies, poses)
+    sides = sides_of_joints(joints, bodies, poses)
     held: list[Held] = []
     for j, axis in drives:
         rigid = not joints.motor_stiffness[j, axis].any()

@@ -13,12 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.kinds import is_one_of
 from cardan.engine.build.memoised import memoised
 from cardan.engine.build.poses import Poses
 from cardan.engine.build.rotations import rotation_matrices
-from cardan.engine.world.model import DYNAMIC, Bodies
+from cardan.engine.world.model import COUPLING, DISTANCE, DYNAMIC, GEAR, RACK, Bodies, Joints
 
 Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+# joints that leave more than the motion of their coordinates free
+LOOSE = (COUPLING, DISTANCE, GEAR, RACK)
 
 
 class Side(NamedTuple):
@@ -113,34 +118,23 @@ class Sides(NamedTuple):
     ]  # of each dynamic body all that joints connect with it but for the ground
 
 
-def sides_of_joints(
-    ends: tuple[NDArray[np.int64], NDArray[np.int64]],
-    chosen: NDArray[np.int64],
-    bodies: Bodies,
-    poses: Poses,
-) -> Sides:
-    """Find the sides of the chosen joints.
-
-    ends    bodies A and B of all joints
-    chosen  joints that the graph is made of
-    """
+def sides_of_joints(joints: Joints, bodies: Bodies, poses: Poses) -> Sides:
+    """Find the sides of all joints but LOOSE ones, which are no part of the graph."""
+    firm = np.flatnonzero(~is_one_of(joints.kind, LOOSE))
+    ends = firm, joints.body_a[firm], joints.body_b[firm]
     # a scene asks twice: for its drives, and with nodes of trees for what its joints forget
-    return _sides_of_joints(ends, chosen, bodies._replace(node=bodies.kind), poses)
+    return _sides_of_joints(ends, bodies._replace(node=bodies.kind), poses)
 
 
 @memoised
-def _sides_of_joints(
-    ends: tuple[NDArray[np.int64], NDArray[np.int64]],
-    chosen: NDArray[np.int64],
-    bodies: Bodies,
-    poses: Poses,
-) -> Sides:
+def _sides_of_joints(ends: tuple[Numbers, Numbers, Numbers], bodies: Bodies, poses: Poses) -> Sides:
+    """Sides of joints by their numbers and bodies A and B."""
     n = len(bodies.kind)
     # the last body is the world
     node = np.where(bodies.kind == DYNAMIC, np.arange(n), n - 1)
     links: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for j in chosen.tolist():
-        a, b = int(node[ends[0][j]]), int(node[ends[1][j]])
+    for j, first, second in zip(*(part.tolist() for part in ends), strict=True):
+        a, b = int(node[first]), int(node[second])
         if a != b:
             links[a].append((j, b))
             links[b].append((j, a))
