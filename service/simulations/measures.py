@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.schemas.study import ENERGY
+from cardan.schemas.study import ENERGY, JOINTS
 
-FORCES = ("motor_force", "limit_force", "fx", "fy", "fz", "tx", "ty", "tz")
+FORCES = frozenset(JOINTS) - {"q", "qd"}
 """Columns of joints that belong to steps: to `force_time`, and to nothing before the first one."""
 
 Tables = Mapping[str, Mapping[str, NDArray[Any]]]

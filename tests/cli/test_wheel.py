@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from cardan.engine.compiler.mode import INTERPRETED
+from tests.service.test_durability import kernel_files
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -90,16 +91,11 @@ def with_kernels(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def installed(with_kernels: Installation, tmp_path: Path) -> Iterator[Installation]:
     """The wheel with kernels as it was installed, for a user who never compiled anything."""
-    before = files_of(with_kernels.kernels)
+    before = kernel_files(with_kernels.kernels)
     with_kernels.give_to(tmp_path)
     yield with_kernels
     # an installation is written by nobody
-    assert files_of(with_kernels.kernels) == before
-
-
-def files_of(folder: Path) -> dict[Path, int]:
-    """All files of a folder, and when they were changed [ns]."""
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    assert kernel_files(with_kernels.kernels) == before
 
 
 def test_a_wheel_holds_one_package(wheels: dict[str, Path]) -> None:
@@ -172,7 +168,7 @@ def damaged(installed: Installation) -> Iterator[list[Path]]:
     """All shipped kernels, to be damaged: a copy takes their place until the test ends."""
     whole = installed.kernels.rename(installed.kernels.with_name("whole"))
     shutil.copytree(whole, installed.kernels)
-    yield [path for path in files_of(installed.kernels) if path.name != "complete"]
+    yield [path for path in kernel_files(installed.kernels) if path.name != "complete"]
     shutil.rmtree(installed.kernels)
     whole.rename(installed.kernels)
 
