@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -65,9 +66,15 @@ class Shown:
 
     def wait(self, condition: str) -> None:
         """Until the condition holds; asked from outside, as the page's policy forbids eval."""
+        self.wait_for(
+            lambda: bool(self.page.evaluate(f"Boolean(window.cardan && ({condition}))")), condition
+        )
+
+    def wait_for(self, holds: Callable[[], bool], what: str) -> None:
+        """Until a condition holds that is asked in Python."""
         deadline = time.monotonic() + PATIENCE / 1000
-        while not self.page.evaluate(f"Boolean(window.cardan && ({condition}))"):
-            told = f"{condition} after {PATIENCE} ms: {self.page.evaluate('cardan.shown()')}"
+        while not holds():
+            told = f"{what} after {PATIENCE} ms: {self.page.evaluate('cardan.shown()')}"
             assert time.monotonic() < deadline, told
             self.page.wait_for_timeout(50)
 

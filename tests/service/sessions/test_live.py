@@ -412,9 +412,9 @@ def test_frames_of_the_past_as_json_and_binary(service: Service, session: str):
 
 
 def test_frames_of_the_past_are_computed_again_with_what_is_not_kept(service, session):
-    for _ in range(6):
+    for end in range(50, 301, 50):
         service.http.post(f"/sessions/{session}:step", json={"n": 50}).raise_for_status()
-    wait_until(lambda: service.sessions.get(session).history.range == (0, 300), "all frames")
+        wait_for_frame(service, session, end)
     address = f"/sessions/{session}/frames"
     kept = service.http.get(f"{address}?from=50&stride=3").json()["frames"]
     again = service.http.get(f"{address}?from=50&stride=3&channels=velocities,reactions").json()
@@ -439,9 +439,9 @@ def test_frames_of_the_past_are_computed_again_with_what_is_not_kept(service, se
 
 def test_too_many_frames_to_be_computed_again_are_refused(service, session, monkeypatch):
     monkeypatch.setattr(session_history, "MAX_FRAMES_AGAIN", 2)
-    for _ in range(3):
+    for end in (20, 40, 60):
         service.http.post(f"/sessions/{session}:step", json={"n": 20}).raise_for_status()
-    wait_until(lambda: service.sessions.get(session).history.range == (0, 60), "all frames")
+        wait_for_frame(service, session, end)
     address = f"/sessions/{session}/frames"
     answer = service.http.get(f"{address}?channels=velocities")
     assert (answer.status_code, answer.json()["code"]) == (413, "too_many_frames")
