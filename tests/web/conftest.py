@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -163,16 +163,42 @@ def new_context(
     return context
 
 
+@pytest.fixture(scope="module")
+def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
+    """The context of a browser that tests of one file share: modules of the page are compiled once.
+
+    Its argument says whether what is drawn is there.
+    """
+    made: dict[bool, Any] = {}
+
+    def context(painted: bool) -> Any:
+        if painted not in made:
+            more = {"scripts": ()} if painted else {}
+            made[painted] = new_context(browser, **more, viewport=SIZE, color_scheme="dark")
+        return made[painted]
+
+    yield context
+    for one in made.values():
+        one.close()
+
+
 @pytest.fixture
-def tab(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """An empty tab; what it draws is there for tests with the mark `painted` only."""
-    more = {"scripts": ()} if request.node.get_closest_marker("painted") else {}
-    context = new_context(browser, **more, viewport=SIZE, color_scheme="dark")
+def tab(contexts: Callable[..., Any], request: pytest.FixtureRequest) -> Iterator[Any]:
+    """An empty tab; what it draws is there for tests with the mark `painted` only.
+
+    It finds nothing that a test before has kept in the browser, save files that never change.
+    """
+    context = contexts(painted=request.node.get_closest_marker("painted") is not None)
+    context.set_offline(False)
     tab = context.new_page()
+    cleaner = context.new_cdp_session(tab)
+    cleaner.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    cleaner.detach()
     tab.set_default_timeout(PATIENCE)
     tab.add_init_script(SPY)
     yield tab
-    context.close()
+    for one in context.pages:
+        one.close()
 
 
 @pytest.fixture
