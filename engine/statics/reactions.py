@@ -93,9 +93,7 @@ class Reactions:
 
     def load(self, wrench: Array) -> Array:
         """(m,) a load (bodies of the scene and the world, 6) moments and forces [N m, N] scaled."""
-        scaled = wrench[self.bodies].copy()
-        scaled[:, :3] /= self.length
-        return (scaled / self.force).ravel()
+        return _scaled(wrench[self.bodies], self.force, self.length)
 
 
 def still_scene(scene: Scene) -> Scene:
@@ -187,19 +185,27 @@ def _assembled(simulation: Simulation) -> Reactions:
     A[:, turns] *= length
     unit = np.where(turns, force * length, force)
     cones = _cones(simulation, chosen, turns, (force, length))
-    load = Reactions(
-        simulation,
-        chosen,
-        Program(A, np.zeros(len(A)), lo / unit, hi / unit, cones),
-        fixed,
-        unit,
-        force,
-        length,
-        bodies,
-        of_bodies[bodies] / force,
-        misplaced,
+    program = Program(A, -_scaled(wrench[bodies], force, length), lo / unit, hi / unit, cones)
+    return Reactions(
+        simulation=simulation,
+        rows=chosen,
+        program=program,
+        fixed=fixed,
+        unit=unit,
+        force=force,
+        length=length,
+        bodies=bodies,
+        sizes=of_bodies[bodies] / force,
+        misplaced=misplaced,
     )
-    return Reactions(**{**load.__dict__, "program": load.program._replace(b=-load.load(wrench))})
+
+
+def _scaled(wrenches: Array, force: float, length: float) -> Array:
+    """(6 n,) moments and forces of n bodies (n, 6) [N m, N], in units of force times length and
+    of force."""
+    scaled = wrenches.copy()
+    scaled[:, :3] /= length
+    return (scaled / force).ravel()
 
 
 def _terms_of(rows: Any, i: int) -> list[int]:
