@@ -29,9 +29,9 @@ def statics(
 ) -> None:
     """Print the equilibrium of a scene; ends with 0, 2, or 3 where there is none."""
     if tilt is not None and not 0.0 < math.hypot(*tilt) < math.inf:
-        found = " ".join(f"{value:g}" for value in tilt)
+        given = " ".join(f"{value:g}" for value in tilt)
         console.stop(
-            f"--tilt needs a direction: finite numbers, not all zero; found {found}.",
+            f"--tilt needs a direction: finite numbers, not all zero; found {given}.",
             as_json=as_json,
         )
 
