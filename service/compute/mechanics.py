@@ -61,8 +61,8 @@ def fault_of(error: ValueError, document: Any) -> Fault:
     pointer, got = "", None
     if isinstance(error, GivenInvalid):
         pointer = error.pointer
-        found = value_at(document, pointer) if error.got is None else error.got
-        got = None if found is None else shown(found)
+        found = value_at(document, pointer)
+        got = shown(error.got if found is None else found)
     return Fault(pointer=pointer, code="unsuitable", message=f"{message.rstrip('.')}.", got=got)
 
 
