@@ -35,6 +35,19 @@ def parse_pointer(pointer: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in parts]
 
 
+def value_at(document: Any, pointer: str) -> Any:
+    """The value at a pointer; None where there is none."""
+    for part in parse_pointer(pointer):
+        if isinstance(document, dict):
+            document = document.get(part)
+        elif isinstance(document, list):
+            index = _list_index(part, len(document))
+            document = None if index is None else document[index]
+        else:
+            return None
+    return document
+
+
 def apply_overrides(document: Any, overrides: Mapping[str, Any]) -> Any:
     """Return the document with values set at JSON Pointers; the given one is not changed.
 

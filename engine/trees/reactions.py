@@ -52,9 +52,22 @@ def take_rows(world: World, end: int) -> None:
 
 
 @kernel
-def anchor_arm(tree: Tree, work: TreeWork, i: int) -> Vec3:
-    """Vector from the anchor of a node's joint to its origin, W [m]."""
-    return negate(times_vector(load_matrix(work.R, i), load3(tree.anchor_B, i)))
+def anchor_arm(tree: Tree, work: TreeWork, i: int, is_child: bool) -> Vec3:
+    """Vector from the anchor of a node's joint to its origin, W [m].
+
+    The anchor moves with the joint's child: the node's body, or else that of the node before its
+    joint. Where the joint slides these are two points.
+    """
+    if is_child:
+        return negate(times_vector(load_matrix(work.R, i), load3(tree.anchor_B, i)))
+    first = i
+    while tree.parent[first] >= 0 and tree.joint[tree.parent[first]] == tree.joint[i]:
+        first = tree.parent[first]
+    anchor, before = load3(tree.anchor_P, first), tree.parent[first]
+    if before >= 0:
+        turned = times_vector(load_matrix(work.R, before), anchor)
+        anchor = add(load3(work.p_WB, before), turned)
+    return sub(load3(work.p_WB, i), anchor)
 
 
 @kernel
@@ -79,8 +92,9 @@ def write_reactions(world: World, shown: int) -> None:
         n, f = load6(work.F, i)
         j = tree.joint[i]
         if j >= 0 and tree.body[i] >= 0:
-            n_anchor = add(n, cross(anchor_arm(tree, work, i), f))
-            on_child = 1.0 if joints.body_b[j] == tree.body[i] else -1.0
+            is_child = joints.body_b[j] == tree.body[i]
+            n_anchor = add(n, cross(anchor_arm(tree, work, i, is_child), f))
+            on_child = 1.0 if is_child else -1.0
             store6(work.reaction, j, (scale(on_child, n_anchor), scale(on_child, f)))
         if tree.parent[i] >= 0:
             add_to6(work.F, tree.parent[i], (add(n, cross(load3(work.arm, i), f)), f))

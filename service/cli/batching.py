@@ -15,6 +15,7 @@ from cardan.service.api.batches import result_rows
 from cardan.service.api.problems import ProblemError, from_service
 from cardan.service.api.views import batch_info
 from cardan.service.cli import console
+from cardan.service.cli.outputs import prepare_file
 from cardan.service.cli.remote import Server, ServerError
 from cardan.service.cli.scene_source import parse_text, read_document
 from cardan.service.errors import ServiceError
@@ -31,6 +32,7 @@ def batch(source: Path, output: Path, url: str | None, *, as_json: bool) -> None
     form = FORMATS.get(output.suffix.lower().lstrip("."))
     if form is None or form.name not in ("parquet", "csv", "json"):
         console.stop(f"{output.name}: results are .parquet, .csv or .json", as_json=as_json)
+    prepare_file(output, as_json=as_json)
     document = _document(source, as_json=as_json)
     try:
         if url:

@@ -13,6 +13,7 @@ from cardan.schemas import SceneInvalid
 from cardan.schemas.imported import ImportOptions, ImportReport
 from cardan.schemas.translate import translate
 from cardan.service.cli import console
+from cardan.service.cli.outputs import prepare_file
 from cardan.service.cli.scene_source import parse_changes
 
 COLOURS = {"dropped": "yellow", "approximated": "cyan", "guessed": "magenta"}
@@ -28,9 +29,14 @@ def import_model(
     *,
     as_json: bool,
 ) -> None:
-    """Write the scene (to standard output without OUT) and print the report."""
+    """Write the scene (to standard output without OUT, or with `-`) and print the report."""
     from cardan.service.importing import ImportRefusedError, import_path
 
+    output = None if str(output) == "-" else output
+    prepare_file(output, as_json=as_json)
+    for folder in packages:
+        if not folder.is_dir():
+            console.stop(f"--packages needs folders; there is none '{folder}'.", as_json=as_json)
     wanted: dict[str, Any] = {}
     try:
         wanted = parse_changes(changes)

@@ -28,8 +28,12 @@ def statics(
     as_json: bool,
 ) -> None:
     """Print the equilibrium of a scene; ends with 0, 2, or 3 where there is none."""
-    if tilt is not None and not math.hypot(*tilt) > 0.0:
-        console.stop("--tilt needs a direction that is not zero.", as_json=as_json)
+    if tilt is not None and not 0.0 < math.hypot(*tilt) < math.inf:
+        given = " ".join(f"{value:g}" for value in tilt)
+        console.stop(
+            f"--tilt needs a direction: finite numbers, not all zero; found {given}.",
+            as_json=as_json,
+        )
 
     def ask(scene: Scene, document: Any) -> s.StaticsRequest:
         load = None

@@ -13,6 +13,10 @@ from cardan.service.recordings.folder import write_folder
 from cardan.service.recordings.formats import format_of, table_from_parquet
 from cardan.service.recordings.tables import TABLES, Tables
 
+# a request waits so long for the end; in between progress is shown
+WAIT_SECONDS = 1
+WAITING = {"Prefer": f"wait={WAIT_SECONDS}"}
+# requests are not closer, though a server that is about to stop answers at once
 POLL_SECONDS = 0.2
 # for which a server is waited for that has accepted something: it may start again
 PATIENCE_SECONDS = 60.0
@@ -79,7 +83,7 @@ class Server:
 
     def run(self, document: Any, tell: Tell) -> dict[str, Any]:
         """Simulate a scene and follow it to its end; the simulation."""
-        answer = self.ask("POST", "/v1/simulations", json={"scene": document})
+        answer = self.ask("POST", "/v1/simulations", json={"scene": document}, headers=WAITING)
         info: dict[str, Any] = answer.json()
         return self.follow(info, tell)
 
@@ -88,8 +92,10 @@ class Server:
         url = info["links"]["self"]
         while info["finished_at"] is None:
             tell(info["progress"], info["status"])
-            time.sleep(POLL_SECONDS)
-            info = self.ask("GET", url).json()
+            asked = time.monotonic()
+            info = self.ask("GET", url, headers=WAITING).json()
+            if info["finished_at"] is None:
+                time.sleep(max(0.0, asked + POLL_SECONDS - time.monotonic()))
         return info
 
     def download(self, info: Mapping[str, Any], path: Path) -> None:

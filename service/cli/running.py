@@ -13,11 +13,11 @@ import typer
 
 from cardan.schemas import Scene, SceneInvalid, scene_hash
 from cardan.service.cli import console
+from cardan.service.cli.outputs import prepare_file, prepare_recording
 from cardan.service.cli.remote import Server, ServerError
 from cardan.service.cli.scene_source import read_scene
 from cardan.service.recordings.engine_tables import finite_values, recording_of
 from cardan.service.recordings.folder import save
-from cardan.service.recordings.formats import FormatError, format_of
 from cardan.service.recordings.tables import Tables
 
 
@@ -40,7 +40,9 @@ def run(options: RunOptions) -> None:
 
     What was recorded until then is kept. With `strict` a run that is not trusted ends with 4.
     """
-    _check_output(options)
+    prepare_recording(options.output, as_json=options.as_json)
+    if options.summary not in (None, "-"):
+        prepare_file(Path(options.summary), as_json=options.as_json)
     asked = ("/simulation/verify=true",) if options.verify else ()
     try:
         scene, document = read_scene(options.scene, (*options.changes, *asked))
@@ -119,17 +121,6 @@ def _on_server(options: RunOptions, document: Any) -> dict[str, Any]:
             console.stop_with_faults(refused.faults, as_json=options.as_json)
         console.stop(str(refused), console.FAILED, as_json=options.as_json)
     return {"status": info["status"], "reason": error.get("message"), "steps": info["step"]}
-
-
-def _check_output(options: RunOptions) -> None:
-    """Refuse an unknown file ending before anything is computed."""
-    path = options.output
-    if path is None or path.suffix == "" or path.is_dir():
-        return
-    try:
-        format_of(path)
-    except FormatError as error:
-        console.stop(str(error), as_json=options.as_json)
 
 
 def _write_summary(target: str, summary: Mapping[str, Any]) -> None:

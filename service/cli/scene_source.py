@@ -79,6 +79,10 @@ def _with_meshes(document: Any, path: Path) -> Any:
 
 def parse_text(data: bytes, name: str) -> Any:
     """JSON, or YAML where the ending says so or the text is no JSON object."""
+    if data.lstrip()[:1] == b"<":
+        message = f"{name} is XML, not JSON or YAML."
+        hint = "Make a scene of a URDF or MJCF model first: cardan import MODEL -o SCENE.json"
+        raise _fault("syntax", message, hint)
     yaml_ending = name.endswith((".yaml", ".yml"))
     if not yaml_ending and (name.endswith(".json") or data.lstrip()[:1] in (b"{", b"[", b"")):
         document = parse_json(data)

@@ -16,6 +16,7 @@ from cardan.schemas import Fault, SceneInvalid
 from cardan.schemas.complementarity_check import read_problem
 from cardan.schemas.parse import duplicate_keys, parse_json
 from cardan.service.cli import console
+from cardan.service.cli.outputs import prepare_file
 from cardan.service.compute.complementarity import answer
 
 TOLERANCE = 1e-8
@@ -46,6 +47,7 @@ def solve(options: SolveOptions) -> None:
             f"{options.output} ends in {options.output.suffix!r}; .npz or .json is needed.",
             as_json=options.as_json,
         )
+    prepare_file(options.output, as_json=options.as_json)
     try:
         document = _with_options(_read(options.problem), options)
         found = answer(read_problem(document), document)

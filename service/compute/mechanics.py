@@ -12,6 +12,7 @@ from cardan.schemas import statics as s
 from cardan.schemas.checks.names import Path, unknown_name
 from cardan.schemas.error import shown
 from cardan.schemas.given import GivenInvalid
+from cardan.schemas.pointer import value_at
 from cardan.service.compute import messages as m
 from cardan.service.intake import (
     invalid,
@@ -25,6 +26,8 @@ from cardan.service.intake import (
 Answer = dict[str, Any]
 Kind = Literal["joint", "body"]
 Named = tuple[Kind, Path, str]
+# at the beginning of a message: fields of a request
+NAMES_OF_FIELDS = ("q of ", "qd of ")
 
 REQUESTS: Mapping[str, type[s.MechanicsRequest]] = {
     "statics": s.StaticsRequest,
@@ -35,7 +38,8 @@ REQUESTS: Mapping[str, type[s.MechanicsRequest]] = {
 
 def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
     """Answer the body of a request with JSON. Raises ServiceError."""
-    asked = read_request(REQUESTS[order.operation], read_document(order.body))
+    document = read_document(order.body)
+    asked = read_request(REQUESTS[order.operation], document)
     intake = take_scene(sourced(asked.scene, order.stored), limits, asked.overrides, place="/scene")
     scene = load_scene(parse_json(intake.text.document.encode()), limits)
     if faults := list(unknown_names(scene, asked)):
@@ -45,16 +49,20 @@ def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
     except SceneInvalid as error:
         raise invalid(located(error.errors, asked.overrides, "/scene")) from error
     except ValueError as error:
-        raise invalid([fault_of(error)], "request") from error
+        raise invalid([fault_of(error, document)], "request") from error
     return m.Written(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
-def fault_of(error: ValueError) -> Fault:
-    """The fault of what is given beside a scene, at its place where the error says it."""
-    message = str(error)[:1].upper() + str(error)[1:]
+def fault_of(error: ValueError, document: Any) -> Fault:
+    """The fault of what a document gives beside a scene, at its place where the error says it."""
+    message = str(error)
+    if not message.startswith(NAMES_OF_FIELDS):
+        message = message[:1].upper() + message[1:]
     pointer, got = "", None
     if isinstance(error, GivenInvalid):
-        pointer, got = error.pointer, shown(error.got)
+        pointer = error.pointer
+        found = value_at(document, pointer)
+        got = shown(error.got if found is None else found)
     return Fault(pointer=pointer, code="unsuitable", message=f"{message.rstrip('.')}.", got=got)
 
 

@@ -46,12 +46,24 @@ def _repair_axis(joint: Element, where: str, notes: Notes) -> None:
 
 
 def _repair_limits(joint: Element, where: str, notes: Notes) -> None:
-    """Remove limits that are no numbers or in the wrong order: the joint has none."""
-    limit = joint.find("limit")
-    if limit is None:
+    """Write 0 for one limit that is not given; remove limits that cannot be, and say so."""
+    if joint.get("type") not in ("revolute", "prismatic"):
         return
-    found = [_numbers(limit.get(name, "0") or "0") for name in ("lower", "upper")]
-    if found[0] is None or found[1] is None:
+    limit = joint.find("limit")
+    given = [] if limit is None else [name for name in ("lower", "upper") if limit.get(name)]
+    if limit is None or not given:
+        notes.guessed(
+            "limits_missing",
+            "A joint between limits that gives neither `lower` nor `upper` has none.",
+            where,
+        )
+        return
+    if len(given) == 1:
+        # the compiler would read neither
+        limit.set("upper" if given == ["lower"] else "lower", "0")
+        notes.guessed("limit_missing", "The one limit that is not given is 0, as URDF says.", where)
+    found = [_numbers(limit.get(name, "")) for name in ("lower", "upper")]
+    if not found[0] or not found[1]:
         # the compiler says what it cannot read
         return
     lower, upper = found[0][0], found[1][0]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cardan.service.recordings.checksums import FilesWithSums
+from cardan.service.recordings.checksums import SUMS, FilesWithSums
 from cardan.service.recordings.formats import decode as decode_file
 from cardan.service.recordings.formats import (
     dump_json,
@@ -20,9 +20,12 @@ from cardan.service.recordings.formats import (
     table_from_parquet,
     write_parquet,
 )
-from cardan.service.recordings.tables import Tables
+from cardan.service.recordings.tables import TABLES, Tables
 
 TEMPORARY = "tmp-"
+SUMMARY = "summary.json"
+FILES = frozenset({*(f"{table}.parquet" for table in TABLES), "scene.json", SUMMARY, SUMS})
+"""What a recording may hold."""
 
 
 def write_folder(recording: Tables, path: Path) -> int:
@@ -63,6 +66,12 @@ def remove_folder(path: Path) -> None:
         shutil.rmtree(one, ignore_errors=True)
 
 
+def other_files(path: Path) -> list[str]:
+    """Names in a folder that are of no recording, in order; a recording has a summary."""
+    names = {entry.name for entry in path.iterdir()}
+    return sorted(names - FILES if SUMMARY in names else names)
+
+
 def folder_bytes(path: Path) -> int:
     """Bytes of the files of a folder and of those in it; 0 of one that is gone."""
     try:
@@ -86,7 +95,7 @@ def read_folder(path: Path) -> Tables:
         loaded,
         metadata | {"units": units},
         _read_json(path / "scene.json"),
-        _read_json(path / "summary.json"),
+        _read_json(path / SUMMARY),
     )
 
 

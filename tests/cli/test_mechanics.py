@@ -28,7 +28,10 @@ def test_statics_say_how_far_a_block_may_tilt(cardan, tmp_path):
     # it tips at atan(0.4/1.0)
     assert "21.8014" in result.stdout
     assert "tipping" in result.stdout
-    assert cardan("statics", path, "--tilt", "0", "0", "0").exit_code == 2
+    for tilt in (("0", "0", "0"), ("0", "inf", "0"), ("nan", "0", "1")):
+        refused = cardan("statics", path, "--tilt", *tilt)
+        assert refused.exit_code == 2
+        assert f"not all zero; found {' '.join(tilt)}." in refused.stderr
     floats = cardan("statics", path, "--tilt", "1", "0", "0", "--set", "/gravity=[0, 0, 0]")
     assert floats.exit_code == 2
     assert "the scene has none" in floats.output

@@ -4,6 +4,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import httpx
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -85,6 +86,42 @@ def test_a_server_that_is_not_there_is_said(cardan, scene_file):
     result = cardan("run", scene_file, "--url", "http://127.0.0.1:9")
     assert result.exit_code == 3
     assert "cannot be reached" in result.stderr
+
+
+def test_the_end_of_a_run_is_waited_for(cardan, scene_file, url):
+    asked = []
+
+    class Through(BaseHTTPRequestHandler):
+        """Hands requests on to the server, and keeps what they prefer."""
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            headers = {"Content-Type": "application/json"} if body else {}
+            prefer = self.headers.get("prefer")
+            asked.append((self.command, prefer))
+            answer = httpx.request(
+                self.command,
+                url + self.path,
+                content=body,
+                headers=headers | ({"Prefer": prefer} if prefer else {}),
+            )
+            self.send_response(answer.status_code)
+            self.send_header("Content-Length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        do_GET = do_POST
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Through) as between:
+        threading.Thread(target=between.serve_forever, daemon=True).start()
+        result = cardan("run", scene_file, "--url", f"http://127.0.0.1:{between.server_port}")
+        between.shutdown()
+    assert result.exit_code == 0, result.stderr
+    # the last one asks for the summary
+    assert {prefer for _, prefer in asked[:-1]} == {"wait=1"}
 
 
 @pytest.mark.parametrize("keys", ["one-key two-key", "one-key,two-key", "one-key\ntwo-key"])

@@ -54,3 +54,26 @@ def test_a_top_pushes_its_pivot_alike() -> None:
     maximal = reactions(scene, "maximal", 1e-4, 50)
     reduced = reactions(scene, "reduced", 1e-4, 50)
     assert np.abs(maximal - reduced).max() < 2e-3 * np.abs(maximal).max()
+
+
+@pytest.mark.parametrize("kind", ["slider", "screw", "cylindrical", "planar"])
+@pytest.mark.parametrize("ground", [False, True])
+def test_torques_are_about_the_anchor_of_the_child_wherever_the_tree_begins(
+    kind: str, ground: bool
+) -> None:
+    # the child is nearer to the root, and the joint has slid: the ends have their anchors apart
+    bodies = [brick("near", position=[0, 0, 0])]
+    bodies[0] |= {"type": "static"} if ground else {"angular_velocity": [6.0, 4.0, -8.0]}
+    bodies.append(brick("far", position=[0.7, 0.1, 0.2]))
+    joint: Document = {"type": kind, "name": "j", "parent": "far", "child": "near"}
+    joint |= {"anchor": [0.3, 0.0, 0.1], "axis": [0.8, 0.0, 0.6]}
+    joint |= {"direction": [0.6, 0.0, -0.8]} if kind == "planar" else {}
+    joint |= {"pitch": 0.4} if kind == "screw" else {}
+    joint["initial"] = {
+        "position": {"cylindrical": [0.5, 0.3], "planar": [0.5, -0.2, 0.3]}.get(kind, 0.5)
+    }
+    scene = document(bodies, [joint])
+    maximal = reactions(scene, "maximal", 1e-4, 20)
+    reduced = reactions(scene, "reduced", 1e-4, 20)
+    assert np.abs(maximal).max() > 1.0
+    assert np.abs(maximal - reduced).max() < 2e-3 * np.abs(maximal).max()

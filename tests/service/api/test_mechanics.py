@@ -5,6 +5,7 @@ import math
 import pytest
 
 from cardan.schemas import statics as s
+from cardan.schemas.error import shown
 
 pytestmark = pytest.mark.e2e
 
@@ -83,6 +84,41 @@ def test_what_is_wrong_is_said(client, operation, body, pointer, words):
     fault = answer.json()["errors"][0]
     assert fault["pointer"].startswith(pointer)
     assert words in str(fault)
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "pointer", "got", "message"),
+    [
+        (
+            "linearization",
+            {"q": {"pin": [1, 2]}},
+            "/q/pin",
+            [1, 2],
+            "q of joint 'pin' must be 1 finite number, not ",
+        ),
+        (
+            "linearization",
+            {"inputs": [{"joint": "pin"}]},
+            "/inputs/0/joint",
+            "pin",
+            None,
+        ),
+        ("statics", {"load": {"forces": []}}, "/load", {"forces": []}, None),
+        (
+            "inverse-kinematics",
+            {"targets": [{"body": "bob", "orientation": [1, 0, 0, 0.9]}]},
+            "/targets/0/orientation",
+            [1, 0, 0, 0.9],
+            None,
+        ),
+    ],
+)
+def test_what_was_found_is_said(client, operation, body, pointer, got, message):
+    answer = client.post(f"/v1/{operation}", json={"scene": ARM, **body})
+    (fault,) = answer.json()["errors"]
+    assert fault["pointer"] == pointer
+    assert fault["got"] == shown(got)
+    assert message is None or fault["message"].startswith(message)
 
 
 @pytest.mark.parametrize(

@@ -291,6 +291,8 @@ def test_the_home_pose_moves_what_mimics_a_mimic(tmp_path: Path) -> None:
         ('<mimic joint="elbow" multiplier="0.01"/>', '<mimic joint="grip"/>', "mimics_itself"),
         ('lower="-2" upper="2"', 'lower="2" upper="-2"', "limits_inverted"),
         ('lower="-2" upper="2"', 'lower="-inf" upper="inf"', "limits_not_finite"),
+        ('lower="-2" upper="2"', "", "limits_missing"),
+        ('<limit lower="-2" upper="2" effort="40" velocity="1.5"/>', "", "limits_missing"),
         (
             '<limit lower="-2"',
             '<dynamics damping="-1" friction="-2"/><limit lower="-2"',
@@ -312,6 +314,20 @@ def test_what_others_overlook_is_mended_with_a_note(
     assert joints["grip"]["axis"] == pytest.approx([1.0, 0.0, 0.0])
     assert joints["elbow"]["anchor"] == pytest.approx([0.6, 0.0, 0.0])
     assert joints["shoulder"].get("friction", 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "limits"),
+    [('lower="-2"', {"lower": -2.0, "upper": 0.0}), ('upper="2"', {"lower": 0.0, "upper": 2.0})],
+)
+def test_one_limit_that_is_not_given_is_0(
+    tmp_path: Path, given: str, limits: dict[str, float]
+) -> None:
+    text = ARM.format(inertia=INERTIA, shape="").replace('lower="-2" upper="2"', given)
+    answer = imported(tmp_path, text)
+    assert joints_of(answer)["shoulder"]["limits"] == limits
+    (note,) = [one for one in answer.report.notes if one.code == "limit_missing"]
+    assert note.where == ["joint 'shoulder'"]
 
 
 @pytest.mark.parametrize("root", ["fixed", "free"])
