@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.web.shown import SMALL, Shown
+from tests.web.conftest import new_context
+from tests.web.shown import PATIENCE, SMALL, Shown
 
 pytestmark = pytest.mark.e2e
 
@@ -19,7 +20,7 @@ TICKS = """async ({ values, log }) => {
   plot.update(library, 0);
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   plot.element.remove();
-  return plot.ticks;
+  return { ticks: plot.ticks, letters: parseFloat(plot.chart.ctx.font) / devicePixelRatio };
 }"""  # noqa: E501
 
 
@@ -50,5 +51,16 @@ def test_every_axis_has_an_end(page: Any, shown: Shown) -> None:
     page.set_viewport_size(SMALL)
     shown.open("double-pendulum", paused=True)
     for values, log in CASES:
-        ticks = page.evaluate(TICKS, {"values": values, "log": log})
+        ticks = page.evaluate(TICKS, {"values": values, "log": log})["ticks"]
         assert len(ticks) < 100, (values, log)
+
+
+@pytest.mark.parametrize("density", [1, 2, 3])
+def test_ticks_are_as_large_on_dense_screens(browser: Any, server: str, density: int) -> None:
+    """On a telephone they had letters of 3 px."""
+    context = new_context(browser, viewport=SMALL, device_scale_factor=density)
+    shown = Shown(context.new_page(), server)
+    shown.page.set_default_timeout(PATIENCE)
+    shown.open("double-pendulum", paused=True)
+    assert shown.page.evaluate(TICKS, {"values": [1, 2], "log": False})["letters"] == 11
+    context.close()
