@@ -139,8 +139,10 @@ export class Plot {
     const x = Math.round(chart.valToPos(this.shown, "x", true));
     const { left, width, top, height } = chart.bbox;
     if (!(x >= left && x <= left + width)) return;
+    chart.ctx.save(); // uPlot remembers which colour it has set
     chart.ctx.fillStyle = themeColor("accent");
     chart.ctx.fillRect(x, top, Math.max(1, window.devicePixelRatio), height);
+    chart.ctx.restore();
   }
 
   resize() {

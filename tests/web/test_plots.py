@@ -64,3 +64,29 @@ def test_ticks_are_as_large_on_dense_screens(browser: Any, server: str, density:
     shown.open("double-pendulum", paused=True)
     assert shown.page.evaluate(TICKS, {"values": [1, 2], "log": False})["letters"] == 11
     context.close()
+
+
+def test_the_mark_of_the_moment_colours_no_ticks(page: Any, shown: Shown) -> None:
+    """Where nothing had been recorded, the ticks of the next picture had the colour of the mark."""
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    inks = page.evaluate("""() => new Promise((resolve) => {
+      const inks = new Set(), fillText = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (...words) {
+        inks.add(this.fillStyle);
+        return fillText.apply(this, words);
+      };
+      const { src } = document.querySelector("script[type=module]");
+      Promise.all([import(new URL("plot.js", src)), import("uplot")]).then(async ([{ Plot }, { default: library }]) => {
+        const plot = new Plot({ title: "alone", curves: [{ label: "one", value: () => 0 }, { label: "two", value: () => 0, scale: "right" }] }, {});
+        document.body.append(plot.element);
+        for (let times = 0; times < 2; times += 1) {
+          plot.update(library, 0);
+          await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        }
+        plot.element.remove();
+        CanvasRenderingContext2D.prototype.fillText = fillText;
+        resolve([...inks]);
+      });
+    })""")  # noqa: E501
+    assert len(inks) == 1
