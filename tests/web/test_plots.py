@@ -90,3 +90,18 @@ def test_the_mark_of_the_moment_colours_no_ticks(page: Any, shown: Shown) -> Non
       });
     })""")  # noqa: E501
     assert len(inks) == 1
+
+
+def test_a_long_table_says_which_rows_it_lists(page: Any, shown: Shown) -> None:
+    """It was every 2th one."""
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    page.evaluate("""async () => {
+      const { src } = document.querySelector("script[type=module]");
+      const [{ Plot }, table] = await Promise.all(["plot.js", "plot_table.js"].map((name) => import(new URL(name, src))));
+      const plot = new Plot({ title: "alone", curves: [{ label: "one", value: () => 0 }] }, {});
+      for (let i = 0; i < 250; i += 1) plot.series.push(i, [i]);
+      table.showTable(plot, "run");
+    }""")  # noqa: E501
+    words = page.get_by_role("dialog", name="alone").inner_text()
+    assert "One row of 2 is listed; the file has all 250." in words
