@@ -140,6 +140,8 @@ class PastState(Base):
     """Joints that broke: joint, time [s], force [N]."""
     motor_targets: list[MotorTarget]
     """Targets of motors that were commanded; others are those of the scene."""
+    gravity: list[float]
+    """(3,): gravity that acts [m/s^2], in W; commands and triggers change it."""
     contacts: list[Record]
     """One row per contact of the last step."""
     sensors: dict[str, dict[str, float | None]]

@@ -172,7 +172,7 @@ export async function getCommands(id) {
   return (await (await request("GET", `/sessions/${id}/commands`)).json()).items;
 }
 
-/** @param {string} id @returns {Promise<{epoch: number, broken_joints: {joint: string}[], motor_targets: import("./types.js").MotorTarget[]}>} and more */
+/** @param {string} id @returns {Promise<{epoch: number, broken_joints: {joint: string}[], motor_targets: import("./types.js").MotorTarget[], gravity: number[]}>} and more */
 export async function getSessionState(id) {
   return (await request("GET", `/sessions/${id}/state`)).json();
 }

@@ -28,10 +28,11 @@ export async function webPageOf({ session, view, example, charts }) {
   const all = (await session.frames(Math.min(FRAMES, room))).filter((frame) => frame.poses);
   if (!all.length) throw new Error("Nothing was recorded yet.");
   const { frames, every } = thinned(all, room);
-  const { camera, controls } = view.stage;
+  const { stage: { camera, controls }, sight } = view;
   const title = scene.name || example || "scene";
   const run = { title, scene: drawn(scene), times: frames.map(({ time }) => time), moving, poses: await packed(frames, moving),
-    camera: [...camera.position.toArray(), ...controls.target.toArray()], plots: plotsOf(charts) };
+    camera: [...camera.position.toArray(), ...controls.target.toArray()],
+    home: view.follow && sight?.home ? [...sight.home.toArray(), sight.spread] : null, plots: plotsOf(charts) };
   const { imports, three } = await modules();
   const html = await htmlOf({ title: escaped(title), words: escaped(scene.description ?? ""), licence: three.replaceAll("--", "- -"),
     imports: inert(JSON.stringify({ imports })), run: inert(JSON.stringify(run)) });

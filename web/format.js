@@ -105,10 +105,11 @@ export function seconds(seconds, step = 1e-3) {
   return `${seconds.toFixed(Math.min(TIME_DIGITS.most, Math.max(TIME_DIGITS.least, telling)))} s`;
 }
 
-/** @param {number | null} factor speed as it stands in the select: 1/4, 1, 2, max */
+/** @param {number | null} factor speed as it stands in the select: 1/4, 0.3, 1, 2, max */
 export function speed(factor) {
   if (factor === null) return "max";
-  return factor < 1 ? `1/${Math.round(1 / factor)}×` : `${factor}×`;
+  const parts = Math.round(1 / factor);
+  return parts > 1 && Math.abs(parts * factor - 1) < 1e-9 ? `1/${parts}×` : `${brief(factor)}×`;
 }
 
 /** Signs as they are printed: ≤, ≥, ±, ≠ for their ASCII forms. @param {string} text */

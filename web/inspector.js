@@ -130,12 +130,12 @@ function vectorOr(values) {
 }
 
 /** @param {Scene} scene @param {Numbers} numbers @param {RunSummary | null} summary @returns {Facts} */
-function sceneFacts(scene, { momentum }, summary) {
+function sceneFacts(scene, { gravity, momentum }, summary) {
   const { dt, duration, formulation, integrator } = scene.simulation ?? {};
   return [
     ["Bodies", String(scene.bodies.length)],
     ["Joints", String(scene.joints?.length ?? 0)],
-    ["Gravity", vector(scene.gravity ?? [0, 0, -9.81], "m/s²", 2)],
+    ["Gravity", vector(gravity ?? scene.gravity ?? [0, 0, -9.81], "m/s²", 2)],
     ["Time step", dt === undefined ? "–" : `${brief(dt)} s`],
     ["Duration", quantity(duration, "s")],
     ["Coordinates", resolved(formulation ?? "maximal", [summary?.solver.formulation ?? ""])],

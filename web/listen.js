@@ -120,19 +120,24 @@ export function catchUp(page) {
   page.backfill();
 }
 
-/** Motor targets as they hold, joints that broke, and marks of the commands on the timeline. @param {import("./main.js").Page} page */
+/** Motor targets and gravity as they hold, joints that broke, and marks of the commands on the timeline. @param {import("./main.js").Page} page */
 export async function readLog(page) {
   const { session, motors, transport } = page;
   if (!session || session.stored) return;
   const { id, scene: { joints = [] } } = session;
   const { turn } = motors;
+  const { gravity } = session.numbers;
   const passed = (/** @type {unknown} */ error) => {
     if (problemOf(error)?.retryable) window.setTimeout(() => { if (page.session === session) readLog(page); }, AGAIN_MS);
     return null;
   };
-  const [log, state] = await Promise.all([getCommands(id).catch(() => null), joints.length ? getSessionState(id).catch(passed) : null]);
+  const log = await getCommands(id).catch(() => null);
+  const changed = joints.length || session.origin || log?.some(({ op }) => op === "gravity");
+  const state = changed ? await getSessionState(id).catch(passed) : null;
   if (page.session !== session) return;
   if (state?.epoch === session.epoch) {
+    // unless a command has changed it since
+    if (session.numbers.gravity === gravity) session.numbers.gravity = state.gravity;
     motors.setAll(state.motor_targets, turn);
     const broken = new Set(state.broken_joints.map(({ joint }) => joint));
     joints.forEach(({ name }, index) => { if (broken.has(name)) motors.lose(index); });

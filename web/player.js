@@ -3,15 +3,18 @@
  * of its own. Not part of the page itself.
  *
  * @import {Scene} from "./types.js"
- * @typedef {{title: string, scene: Scene, times: number[], moving: number[], poses: string, camera: number[] | null, plots: import("./player_plots.js").KeptPlot[]}} Told
- *   times: s; poses: float32 [frames, moving bodies, 7], gzip, base64; camera: its place and what it looks at [m]; null: as the page shows a scene first
+ * @typedef {{title: string, scene: Scene, times: number[], moving: number[], poses: string, camera: number[] | null, home?: number[] | null, plots: import("./player_plots.js").KeptPlot[]}} Told
+ *   times: s; poses: float32 [frames, moving bodies, 7], gzip, base64; camera: its place and what it looks at [m]; null: as the page shows a scene first;
+ *   home: the middle of the bodies that this camera was set up for, and how far they were from it [m]; null: it follows nothing
  */
+import { Vector3 } from "three";
 import { Bodies } from "./bodies.js";
 import { seconds } from "./format.js";
 import { Ground } from "./ground.js";
 import { Links } from "./links.js";
 import { showPlots } from "./player_plots.js";
 import { sizeOf, startBounds, startPoses } from "./shapes.js";
+import { Sight } from "./sight.js";
 import { Stage } from "./stage.js";
 import { interpolate } from "./timeline.js";
 
@@ -35,7 +38,7 @@ async function numbers(text) {
 
 class Player {
   /** @param {Told} told @param {Float32Array} poses */
-  constructor({ scene, times, moving, camera, plots }, poses) {
+  constructor({ scene, times, moving, camera, home, plots }, poses) {
     this.scene = scene;
     this.times = times;
     this.moving = moving;
@@ -56,6 +59,9 @@ class Player {
       this.stage.controls.target.set(camera[3], camera[4], camera[5]);
       this.stage.controls.update();
     }
+    this.sight = new Sight(this.stage, scene, bounds);
+    if (home) Object.assign(this.sight, { home: new Vector3().fromArray(home), spread: home[3] });
+    else if (!camera) this.sight.settle(this.poses);
     this.slider = part("time", HTMLInputElement);
     this.slider.max = String(times.length - 1);
     this.button = part("play", HTMLButtonElement);
@@ -108,6 +114,7 @@ class Player {
     moving.forEach((body, i) => this.poses.set(between.subarray(POSE * i, POSE * (i + 1)), POSE * body));
     this.bodies.setPoses(this.poses);
     this.links.setPoses(this.poses);
+    this.sight.keep(this.poses);
     this.slider.value = String(at);
     const [now, end] = [time, this.end].map((moment) => seconds(moment, this.scene.simulation?.dt));
     this.slider.setAttribute("aria-valuetext", now);
@@ -136,5 +143,6 @@ Object.assign(window, { cardan: {
     const at = POSE * told.scene.bodies.findIndex((body) => body.name === name);
     return at < 0 ? null : Array.from(player.poses.subarray(at, at + POSE));
   },
+  target: () => player.stage.controls.target.toArray(),
   calls: () => player.stage.renderer.info.render.calls,
 } });

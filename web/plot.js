@@ -106,7 +106,8 @@ export class Plot {
     const ink = curves.map((curve, i) => inks[curve.like ?? i % inks.length]);
     const [muted, line] = [themeColor("muted"), themeColor("line")];
     ink.forEach((color, i) => { this.swatches[i].style.background = color; });
-    const axis = { stroke: muted, font: "10.5px system-ui, sans-serif", grid: { stroke: line, width: 1 }, ticks: { show: false }, gap: 4 };
+    // uPlot enlarges whole numbers of pixels only where the screen is dense
+    const axis = { stroke: muted, font: "11px system-ui, sans-serif", grid: { stroke: line, width: 1 }, ticks: { show: false }, gap: 4 };
     const right = curves.some((curve) => curve.scale === "right");
     const chart = new library({
       width: Math.max(80, area.clientWidth), height: Math.max(60, area.clientHeight), legend: { show: false }, padding: [6, right ? 0 : 14, 0, 0],
@@ -138,8 +139,10 @@ export class Plot {
     const x = Math.round(chart.valToPos(this.shown, "x", true));
     const { left, width, top, height } = chart.bbox;
     if (!(x >= left && x <= left + width)) return;
+    chart.ctx.save(); // uPlot remembers which colour it has set
     chart.ctx.fillStyle = themeColor("accent");
     chart.ctx.fillRect(x, top, Math.max(1, window.devicePixelRatio), height);
+    chart.ctx.restore();
   }
 
   resize() {

@@ -25,7 +25,7 @@ export function showTable(plot, about) {
       make("button", { type: "button", onclick: () => download(`${file}.csv`, new Blob([csvOf(heads, [times, ...values])], { type: "text/csv" })) }, "CSV"),
       make("button", { type: "button", onclick: () => picture(plot, file) }, "Picture"),
       make("label", {}, log, " Logarithmic axis"),
-      make("span", { class: "muted" }, every > 1 ? `Every ${every}th of ${times.length} rows is listed; the file has all.` : times.length === 1 ? "1 row." : `${times.length} rows.`)),
+      make("span", { class: "muted" }, every > 1 ? `One row of ${every} is listed; the file has all ${times.length}.` : times.length === 1 ? "1 row." : `${times.length} rows.`)),
     make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": `Numbers of ${title}` },
       make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows))));
 }

@@ -23,7 +23,7 @@ const ACTING = new Set(["set_motor", "grab", "apply_force", "apply_impulse", "gr
 
 /** @typedef {{code?: string, message?: string, detail?: string, body?: string, time?: number}} Failure */
 /** @typedef {{contacts: boolean, friction: boolean, joints: boolean, momentum: boolean, velocities: boolean, reactions: boolean}} Needs  what costs much and is shown; friction is of contacts, which are then needed too */
-/** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null, momentum: number[] | null, velocities: Float32Array | null, reactions: Float32Array | null}} Numbers */
+/** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null, gravity?: number[] | null, momentum: number[] | null, velocities: Float32Array | null, reactions: Float32Array | null}} Numbers */
 
 /** Of these there is only what somebody has asked for. */
 const ASKED = /** @type {const} */ (["contacts", "joints", "momentum", "velocities", "reactions"]);
@@ -155,6 +155,7 @@ export class Session extends Emitter {
     this.epoch = epoch;
     this.joined = -1;
     this.timeline.clear();
+    this.numbers.gravity = null;
     this.history = { from: 0, to: 0 };
     // what was looked at is no more, and the server would go on to show that alone
     this.live();
@@ -171,6 +172,7 @@ export class Session extends Emitter {
     // nothing live comes to who looks at the history
     if (event.type === "reset" && this.mode === "history" && event.epoch > this.epoch) this.restart(event.epoch);
     if (event.type === "control") this.control = event.client_id ?? null;
+    if (event.type === "command" && event.command === "gravity") this.numbers.gravity = event.arguments.value;
     this.emit("event", event);
   }
 

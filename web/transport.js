@@ -74,7 +74,14 @@ export class Transport {
     const session = this.current();
     await session?.setSpeed(this.speed.value === "null" ? null : Number(this.speed.value));
     // it may have been refused, and what has the focus is not written over otherwise
-    if (session && session === this.current()) this.speed.value = String(session.speed);
+    if (session && session === this.current()) this.writeSpeed(session.speed);
+  }
+
+  /** One that is not in the list, as another client has set it, gets a place there. @param {number | null} factor */
+  writeSpeed(factor) {
+    const [value, options] = [String(factor), Array.from(this.speed.options)];
+    if (!options.some((one) => one.value === value)) this.speed.add(new Option(format.speed(factor), value), options.find((one) => !(Number(one.value) < Number(factor))) ?? null);
+    this.speed.value = value;
   }
 
   scrub() {
@@ -221,7 +228,7 @@ export class Transport {
     }
     this.timeline.setAttribute("aria-valuetext", `${format.seconds(shown.time, session.dt)}, step ${shown.step}`);
     setText(this.time, format.seconds(shown.time, session.dt));
-    if (this.speed !== document.activeElement) this.speed.value = String(session.speed);
+    if (this.speed !== document.activeElement) this.writeSpeed(session.speed);
     this.drawMarkers(session.history.from, session.edge.step);
   }
 

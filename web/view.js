@@ -20,18 +20,10 @@ import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
 import { Reflection } from "./reflection.js";
 import { halfExtents, isBare, sizeOf, startBounds, startPoses } from "./shapes.js";
+import { Sight } from "./sight.js";
 import { Stage, VIEW_DIRECTION } from "./stage.js";
 import { theme } from "./theme.js";
 
-/** Share of the scene's size the bodies may wander before the camera follows. */
-const LEASH = 0.2;
-/** Room about the bodies, over the root of their mean square distance from their middle. */
-const SPREAD = 1.2;
-/** The camera follows a scene that spreads up to this many times its first size. */
-const WIDEST = 40;
-/** Bodies farther than this from where the scene started, over its size, have blown up: the camera does not look for them. */
-const LOST = 1e5;
-const HERE = new THREE.Vector3();
 const CLICK_PX = 3; // a press that moves less is a click
 /** What is drawn by extras.js. */
 const EXTRAS = /** @type {const} */ (["trails", "boxes", "inertia", "islands", "names", "motors", "heat"]);
@@ -66,14 +58,9 @@ export class View {
     this.bounds = new THREE.Box3();
     this.size = 1;
     this.follow = true;
-    /** @type {THREE.Vector3 | null} middle of the moving bodies the camera was set up for */
-    this.home = null;
-    /** m, how far the bodies may move from `home` before the camera follows; 0 once, for a run that is not at its start */
-    this.leash = 0;
+    this.sight = /** @type {Sight | null} */ (null);
     /** whether the camera stays as a link has set it, until the run goes on */
     this.held = false;
-    /** m, how far the moving bodies have been from their middle since the camera was set up */
-    this.spread = 1;
     this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, inertia: false, islands: false, names: false, motors: false, heat: false };
     this.forceScale = 1;
     this.look = { transparent: false, wireframe: false, collision: false };
@@ -118,8 +105,8 @@ export class View {
     this.links.setPoses(this.poses);
     this.makeGround();
     this.applyLook();
+    this.sight = new Sight(this.stage, scene, this.bounds);
     this.settle();
-    this.leash = 0;
     this.held = false;
     this.stage.frame(this.bounds, VIEW_DIRECTION.clone());
   }
@@ -232,57 +219,17 @@ export class View {
 
   /** @param {number} body @param {Float32Array} [poses] */
   isLost(body, poses = this.poses) {
-    return !(this.bounds.distanceToPoint(HERE.fromArray(poses, 7 * body)) < LOST * this.size);
+    return this.sight?.isLost(body, poses) ?? true;
   }
 
-  /** @returns {THREE.Vector3 | null} mean position of the bodies that can move */
-  middle() {
-    const sum = new THREE.Vector3();
-    let count = 0;
-    this.scene?.bodies.forEach((body, i) => {
-      if (body.type === "static" || this.isLost(i)) return;
-      sum.add(HERE.fromArray(this.poses, 7 * i));
-      count += 1;
-    });
-    return count ? sum.divideScalar(count) : null;
-  }
-
-  /**
-   * How far apart the bodies that can move are: a body that flies off alone hardly counts among many.
-   * @param {THREE.Vector3} from @returns {number} m, no less than half of the scene's first size
-   */
-  spreadFrom(from) {
-    let [sum, count] = [0, 0];
-    this.scene?.bodies.forEach((body, i) => {
-      if (body.type === "static" || this.isLost(i)) return;
-      sum += from.distanceToSquared(HERE.fromArray(this.poses, 7 * i));
-      count += 1;
-    });
-    return Math.max(this.size / 2, SPREAD * Math.sqrt(sum / Math.max(1, count)));
-  }
-
-  /** Moves the camera along when the bodies leave a sphere about where they were, and back when they spread. */
   keepInSight() {
-    if (this.held) return this.settle();
-    const now = this.middle();
-    if (!now || !this.home) return;
-    const spread = Math.min(WIDEST * this.size, this.spreadFrom(now));
-    if (spread > this.spread) {
-      this.stage.widen(spread / this.spread);
-      this.spread = spread;
-    }
-    const away = now.sub(this.home);
-    const excess = away.length() - this.leash;
-    this.leash = LEASH * this.size;
-    if (excess <= 0) return;
-    this.home.add(away.setLength(excess));
-    this.stage.shift(away);
+    if (this.held) this.settle();
+    else this.sight?.keep(this.poses);
   }
 
   /** From here on the camera follows: after it was set up anew. */
   settle() {
-    this.home = this.middle();
-    this.spread = this.home ? this.spreadFrom(this.home) : this.size;
+    this.sight?.settle(this.poses);
   }
 
   frameAll() {

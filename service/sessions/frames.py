@@ -110,6 +110,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "joints": _records(simulation.joint_table()),
         "broken_joints": simulation.broken_joints(),
         "motor_targets": _motor_targets(simulation),
+        "gravity": simulation.state.gravity_W.tolist(),
         "contacts": _records(simulation.contact_table()),
         "sensors": simulation.sensors(),
         "energy": plain(simulation.energy()),

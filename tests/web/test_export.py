@@ -130,6 +130,36 @@ def test_a_page_that_would_be_too_long_has_fewer_moments(node: str) -> None:
 
 
 @pytest.mark.e2e
+def test_a_web_page_follows_what_moves_away(page: Any, shown: Shown, tmp_path: Path) -> None:
+    """What was kept at the end of a journey showed an empty floor until the traveller came."""
+    traveller = {"name": "box", "mass": 1, "linear_velocity": [50, 0, 0],
+                 "shapes": [{"type": "box", "size": [0.2, 0.3, 0.4]}]}  # fmt: skip
+    scene = {"version": 1, "gravity": [0, 0, 0], "simulation": {"duration": 600},
+             "bodies": [traveller]}  # fmt: skip
+    made = httpx.post(
+        f"{shown.server}/v1/sessions", json={"scene": scene, "paused": True}, timeout=60
+    )
+    page.set_viewport_size(SMALL)
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("sockets.at(-1)?.readyState === 1 && cardan.pose('box')")
+    shown.post("step", n=200)
+    shown.wait("cardan.shown().step === 200 && cardan.camera()[3] > 5")
+    file = tmp_path / "run.html"
+    file.write_bytes(saved(page, "Web page").read_bytes())
+    context = new_context(page.context.browser, viewport=SMALL, offline=True)
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENCE)
+    tab.goto(file.as_uri())
+    wait(tab, "cardan.calls() > 0")
+    for moment in (0, 1, 0):
+        tab.evaluate("(time) => cardan.seek(time)", moment)
+        (at, looked) = tab.evaluate("[cardan.pose('box')[0], cardan.target()[0]]")
+        assert abs(at - looked) < 0.5, moment
+    assert abs(tab.evaluate("cardan.pose('box')[0]")) < 1e-6
+    context.close()
+
+
+@pytest.mark.e2e
 def test_a_run_is_an_animation_for_other_programs(page: Any, shown: Shown) -> None:
     started(page, shown)
     data = saved(page, "glTF animation").read_bytes()

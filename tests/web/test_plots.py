@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.web.shown import SMALL, Shown
+from tests.web.conftest import new_context
+from tests.web.shown import PATIENCE, SMALL, Shown
 
 pytestmark = pytest.mark.e2e
 
@@ -19,7 +20,7 @@ TICKS = """async ({ values, log }) => {
   plot.update(library, 0);
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   plot.element.remove();
-  return plot.ticks;
+  return { ticks: plot.ticks, letters: parseFloat(plot.chart.ctx.font) / devicePixelRatio };
 }"""  # noqa: E501
 
 
@@ -50,5 +51,57 @@ def test_every_axis_has_an_end(page: Any, shown: Shown) -> None:
     page.set_viewport_size(SMALL)
     shown.open("double-pendulum", paused=True)
     for values, log in CASES:
-        ticks = page.evaluate(TICKS, {"values": values, "log": log})
+        ticks = page.evaluate(TICKS, {"values": values, "log": log})["ticks"]
         assert len(ticks) < 100, (values, log)
+
+
+@pytest.mark.parametrize("density", [1, 2, 3])
+def test_ticks_are_as_large_on_dense_screens(browser: Any, server: str, density: int) -> None:
+    """On a telephone they had letters of 3 px."""
+    context = new_context(browser, viewport=SMALL, device_scale_factor=density)
+    shown = Shown(context.new_page(), server)
+    shown.page.set_default_timeout(PATIENCE)
+    shown.open("double-pendulum", paused=True)
+    assert shown.page.evaluate(TICKS, {"values": [1, 2], "log": False})["letters"] == 11
+    context.close()
+
+
+def test_the_mark_of_the_moment_colours_no_ticks(page: Any, shown: Shown) -> None:
+    """Where nothing had been recorded, the ticks of the next picture had the colour of the mark."""
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    inks = page.evaluate("""() => new Promise((resolve) => {
+      const inks = new Set(), fillText = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (...words) {
+        inks.add(this.fillStyle);
+        return fillText.apply(this, words);
+      };
+      const { src } = document.querySelector("script[type=module]");
+      Promise.all([import(new URL("plot.js", src)), import("uplot")]).then(async ([{ Plot }, { default: library }]) => {
+        const plot = new Plot({ title: "alone", curves: [{ label: "one", value: () => 0 }, { label: "two", value: () => 0, scale: "right" }] }, {});
+        document.body.append(plot.element);
+        for (let times = 0; times < 2; times += 1) {
+          plot.update(library, 0);
+          await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        }
+        plot.element.remove();
+        CanvasRenderingContext2D.prototype.fillText = fillText;
+        resolve([...inks]);
+      });
+    })""")  # noqa: E501
+    assert len(inks) == 1
+
+
+def test_a_long_table_says_which_rows_it_lists(page: Any, shown: Shown) -> None:
+    """It was every 2th one."""
+    page.set_viewport_size(SMALL)
+    shown.open("double-pendulum", paused=True)
+    page.evaluate("""async () => {
+      const { src } = document.querySelector("script[type=module]");
+      const [{ Plot }, table] = await Promise.all(["plot.js", "plot_table.js"].map((name) => import(new URL(name, src))));
+      const plot = new Plot({ title: "alone", curves: [{ label: "one", value: () => 0 }] }, {});
+      for (let i = 0; i < 250; i += 1) plot.series.push(i, [i]);
+      table.showTable(plot, "run");
+    }""")  # noqa: E501
+    words = page.get_by_role("dialog", name="alone").inner_text()
+    assert "One row of 2 is listed; the file has all 250." in words

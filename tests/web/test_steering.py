@@ -244,3 +244,36 @@ def test_a_notebook_cell_plays_the_run(
     assert isinstance(given["client"], client.Client)
     given["client"].close()
     assert "<iframe" in view._repr_html_()
+
+
+def test_a_speed_that_is_not_in_the_list_is_shown(page: Any, server: str, shown: Shown) -> None:
+    """The list was empty, and 3/4 was called 1/1."""
+    page.goto(f"{server}/#session={create(server, paused=True, speed=0.75)}")
+    speed = page.get_by_role("combobox", name="Speed")
+    for factor, number in ((0.75, "0.75"), (0.3, "0.3"), (3, "3"), (0.25, "1/4")):
+        words = f"{number}\N{MULTIPLICATION SIGN}"
+        shown.wait("cardan.shown().state === 'paused'")
+        shown.post("speed", factor=factor)
+        playwright_api.expect(speed).to_have_value(str(factor))
+        assert speed.locator("option:checked").text_content() == words
+        playwright_api.expect(page.locator("#read-target")).to_have_text(words)
+
+
+def test_gravity_that_was_changed_is_what_is_shown(page: Any, server: str, shown: Shown) -> None:
+    """By anybody, to who comes later too, in a fork, and until a reset."""
+    page.goto(f"{server}/#session={create(server, paused=True)}")
+    shown.wait("cardan.shown().state === 'paused'")
+    facts = page.locator("#inspector")
+    playwright_api.expect(facts).to_contain_text("0.00  0.00  0.00 m/s²")
+    shown.post("gravity", value=[0, 0, -1.62])
+    playwright_api.expect(facts).to_contain_text("1.62 m/s²")
+    page.reload()
+    playwright_api.expect(facts).to_contain_text("1.62 m/s²")
+    shown.post("step", n=2)
+    shown.wait("cardan.shown().step === 2")
+    before = page.evaluate("cardan.sessionId()")
+    page.get_by_role("button", name="Fork here").click()
+    shown.wait(f"cardan.sessionId() !== '{before}'")
+    playwright_api.expect(facts).to_contain_text("1.62 m/s²")
+    shown.post("reset")
+    playwright_api.expect(facts).to_contain_text("0.00  0.00  0.00 m/s²")

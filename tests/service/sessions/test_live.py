@@ -163,6 +163,21 @@ def test_set_motor_turns_the_joint(service: Service, session: str):
         assert event["applied_step"] == 0
 
 
+def test_the_state_has_the_gravity_that_acts(service: Service, session: str):
+    def gravity(name: str) -> Any:
+        return service.http.get(f"/sessions/{name}/state").json()["gravity"]
+
+    first = gravity(session)
+    with service.watch(session) as viewer:
+        viewer.do("gravity", value=[0, 1, -2])
+        viewer.do("step", n=5)
+    assert gravity(session) == [0, 1, -2]
+    fork = service.http.post(f"/sessions/{session}:fork", json={}).json()["id"]
+    service.http.post(f"/sessions/{session}:reset").raise_for_status()
+    assert gravity(session) == first
+    assert gravity(fork) == [0, 1, -2]
+
+
 def test_the_state_has_the_targets_that_were_commanded(service: Service, session: str):
     def targets(name: str) -> Any:
         return service.http.get(f"/sessions/{name}/state").json()["motor_targets"]
