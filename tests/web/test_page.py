@@ -288,7 +288,9 @@ def test_two_hundred_bodies_are_few_draw_calls(page: Any, shown: Shown) -> None:
     assert total == pytest.approx(kinetic + potential, rel=1e-9)
 
 
-def test_the_verification_report_is_shown(page: Any, server: str, shown: Shown) -> None:
+def test_the_verification_report_is_shown_and_printed(
+    page: Any, server: str, shown: Shown
+) -> None:
     report = httpx.get(f"{server}/v1/verification", timeout=60).json()
     shown.open("double-pendulum")
     page.get_by_role("button", name="Verification").click()
@@ -303,7 +305,15 @@ def test_the_verification_report_is_shown(page: Any, server: str, shown: Shown) 
     picture.scroll_into_view_if_needed()
     playwright_api.expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("(img) => img.naturalWidth") > 100
-    dialog.get_by_role("button", name="Close").click()
+    # on paper alone, from its first to its last line, dark on white
+    page.emulate_media(media="print")
+    assert dialog.evaluate("(one) => one.clientHeight >= one.scrollHeight && one.scrollTop === 0")
+    assert dialog.evaluate("(one) => getComputedStyle(one).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("#stage").is_hidden()
+    close = dialog.get_by_role("button", name="Close")
+    assert close.is_hidden()
+    page.emulate_media(media="screen")
+    close.click()
     playwright_api.expect(dialog).to_be_hidden()
 
 
