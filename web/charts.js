@@ -62,7 +62,7 @@ export class Charts {
     this.drawn = 0;
     this.stale = true; // something is to be seen that was not drawn yet
     this.standard = STANDARD.map((kind) => new Plot(kind, this.handlers));
-    /** @type {Plot[]} of pinned channels, and how far this run is off the one before the fork */
+    /** @type {Plot[]} of pinned channels, and how far this run is off the one beside it */
     this.pinned = [];
     /** @type {string[]} */
     this.keys = [];
@@ -70,8 +70,8 @@ export class Charts {
     this.pins = null;
     /** @type {Scene | null} */
     this.scene = null;
-    /** @type {import("./ghost.js").Track | null} the run before the fork */
-    this.before = null;
+    /** @type {import("./ghost.js").Track | null} a run beside this one */
+    this.beside = null;
     this.inSight = false;
     /** @type {import("./types.js").RunSummary | null} whose errors the plots show */
     this.summary = null;
@@ -99,7 +99,7 @@ export class Charts {
   /** Another run: what is pinned stays where the scene has it. @param {Scene} scene */
   open(scene) {
     this.scene = scene;
-    this.before = null;
+    this.beside = null;
     this.keys = this.keys.filter((key) => this.pins?.kindOf(scene, key, false));
     this.makePinned();
     this.clear();
@@ -110,7 +110,7 @@ export class Charts {
     const { scene } = this;
     if (track) await this.loadPins();
     if (scene !== this.scene) return;
-    this.before = track;
+    this.beside = track;
     if (!track) this.keys = this.keys.filter((key) => !key.startsWith(DIFFERENCE));
     this.makePinned();
   }
@@ -120,11 +120,11 @@ export class Charts {
   }
 
   makePinned() {
-    const { scene, before, pins } = this;
+    const { scene, beside, pins } = this;
     if (!scene || !pins) return;
-    const kinds = this.keys.map((key) => pins.kindOf(scene, key, before !== null)).filter((kind) => kind !== null);
+    const kinds = this.keys.map((key) => pins.kindOf(scene, key, beside !== null)).filter((kind) => kind !== null);
     for (const plot of this.pinned) plot.forget();
-    this.pinned = [...(before ? [pins.offKind(scene)] : []), ...kinds].map((kind) => new Plot(kind, this.handlers));
+    this.pinned = [...(beside ? [pins.offKind(scene)] : []), ...kinds].map((kind) => new Plot(kind, this.handlers));
     this.pinned.forEach(this.showTrust);
     this.place();
   }
@@ -172,7 +172,7 @@ export class Charts {
 
   /** @param {Frame} frame */
   push(frame) {
-    const other = this.before?.at(frame.time) ?? null;
+    const other = this.beside?.at(frame.time) ?? null;
     for (const plot of this.all()) plot.push(frame, other);
     this.stale = true;
   }

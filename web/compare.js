@@ -106,7 +106,7 @@ export class Comparison {
     byId("compare-back", HTMLButtonElement).hidden = this.origin === null;
     this.bar.hidden = false;
     this.details.hidden = true; // the numbers were those of another one
-    if (again) page.charts.before = track;
+    if (again) page.charts.beside = track;
     else await page.charts.compare(track);
     this.offer();
     page.backfill();

@@ -22,7 +22,7 @@ export function kindOf(scene, key, compared) {
   if (key.startsWith(DIFFERENCE)) return compared ? differenceKind(scene, key) : null;
   const kind = channel(scene, key);
   if (!kind) return null;
-  return { ...kind, key, curves: compared ? withBefore(kind.curves, channel(scene, key)) : kind.curves };
+  return { ...kind, key, curves: compared ? withOther(kind.curves, channel(scene, key)) : kind.curves };
 }
 
 /** @param {Scene} scene @param {string} key @returns {PlotKind | null} */
@@ -59,19 +59,19 @@ function vectorKind(title, has, vector) {
   ] };
 }
 
-/** How far the bodies are off the run before the fork. @param {Scene} scene @returns {PlotKind} */
+/** How far the bodies are off the other run. @param {Scene} scene @returns {PlotKind} */
 export function offKind(scene) {
   const moving = scene.bodies.flatMap((body, i) => (body.type === "static" ? [] : [i]));
   const gaps = (/** @type {Frame} */ frame, /** @type {Frame | null} */ other) => moving.map((body) => distance(positionOf(frame, body), other && positionOf(other, body)));
-  return { title: "Off the run before [m]", has: (frame) => frame.poses !== null, curves: [
+  return { title: "Off the other run [m]", has: (frame) => frame.poses !== null, curves: [
     { label: "farthest", value: (frame, other) => Math.max(...gaps(frame, other)) },
     { label: "mean", value: (frame, other) => gaps(frame, other).reduce((sum, gap) => sum + gap, 0) / moving.length },
   ] };
 }
 
 /** And the same of the other run, dashed. @param {Curve[]} curves @param {PlotKind | null} other with a memory of its own @returns {Curve[]} */
-function withBefore(curves, other) {
-  return [...curves, ...(other?.curves ?? []).map(({ label, value }, i) => ({ label: `${label} before`, like: i, value: (/** @type {Frame} */ _, /** @type {Frame | null} */ there) => (there ? value(there, null) : NaN) }))];
+function withOther(curves, other) {
+  return [...curves, ...(other?.curves ?? []).map(({ label, value }, i) => ({ label: `${label}, other run`, like: i, value: (/** @type {Frame} */ _, /** @type {Frame | null} */ there) => (there ? value(there, null) : NaN) }))];
 }
 
 /** @param {Scene} scene @param {string} what @param {string} name @returns {PlotKind | null} */

@@ -33,9 +33,9 @@ const INK = {
 /**
  * @typedef {object} Curve
  * @property {string} label
- * @property {(frame: Frame, other: Frame | null) => number} value  other: of the run before the fork, at the same time
+ * @property {(frame: Frame, other: Frame | null) => number} value  other: of the other run, at the same time
  * @property {"y" | "right"} [scale]
- * @property {number} [like]  of the run before: dashed, in the ink of this curve
+ * @property {number} [like]  of the other run: dashed, in the ink of this curve
  *
  * @typedef {object} PlotKind
  * @property {string} title

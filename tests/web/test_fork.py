@@ -90,7 +90,7 @@ def test_back_is_one_step_and_a_fork_has_its_ghost(page: Any, shown: Shown) -> N
     # the plot says how far apart: both are on a circle of 0.5 m
     shown.wait("cardan.pinned()[0].times.at(-1) === cardan.shown().time")
     plot = page.evaluate("cardan.pinned()")[0]
-    assert plot["title"] == "Off the run before [m]"
+    assert plot["title"] == "Off the other run [m]"
     apart = float(np.hypot(*(np.array(shown.pose("arm")[:2]) - before[:2])))
     assert apart == pytest.approx(2 * 0.5 * np.sin(0.2), abs=5e-3)
     assert plot["values"][0][-1] == pytest.approx(apart, abs=2e-3)
