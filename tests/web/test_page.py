@@ -288,9 +288,7 @@ def test_two_hundred_bodies_are_few_draw_calls(page: Any, shown: Shown) -> None:
     assert total == pytest.approx(kinetic + potential, rel=1e-9)
 
 
-def test_the_verification_report_is_shown_and_printed(
-    page: Any, server: str, shown: Shown
-) -> None:
+def test_the_verification_report_is_shown_and_printed(page: Any, server: str, shown: Shown) -> None:
     report = httpx.get(f"{server}/v1/verification", timeout=60).json()
     shown.open("double-pendulum")
     page.get_by_role("button", name="Verification").click()
