@@ -12,6 +12,8 @@ so that all three are taken at once: who looked at an earlier ticket cannot take
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cardan.engine.compiler.atomic import (
     add_atomically,
     load_atomically,
@@ -20,6 +22,9 @@ from cardan.engine.compiler.atomic import (
 )
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.world.crew import CLOSED, PARTS, Crew
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # a ticket, from its last bits on: the next share (threads beyond the last one count on), the end of
 # the shares, who took them, the kind of work
@@ -72,6 +77,24 @@ def who_of(ticket: int) -> int:
 
 
 @kernel
+def claim(place: NDArray, n: int, me: int) -> int:
+    """Take up to n of the shares that a place offers now: their ticket; one without: there are no.
+
+    Since somebody looked how many there are, others may have done these, and other work be on
+    offer: then more shares may be left than n, and these stay on offer. A place that was closed
+    since is no longer; each helper does so to one at most, and there is one more of them.
+
+    Check   tests/engine/test_shares.py
+    """
+    ticket = add_atomically(place, n)
+    share = share_of(ticket)
+    if share < 0:
+        return 0
+    end = min(share + n, end_of(ticket))
+    return (work_of(ticket) << WORK) | (me << WHO) | (end << END) | share
+
+
+@kernel
 def take(crew: Crew, me: int) -> int:
     """Take all own shares that are on offer, else one of another thread: their ticket.
 
@@ -85,11 +108,9 @@ def take(crew: Crew, me: int) -> int:
             return CLOSED
         share = share_of(ticket)
         if share >= 0:
-            ticket = add_atomically(place, end_of(ticket) - share if k == 0 else 1)
-            share = share_of(ticket)
-            if share >= 0:
-                end = share + 1 if k > 0 else end_of(ticket)
-                return (work_of(ticket) << WORK) | (me << WHO) | (end << END) | share
+            ticket = claim(place, end_of(ticket) - share if k == 0 else 1, me)
+            if share_of(ticket) >= 0:
+                return ticket
     return 0
 
 
