@@ -131,9 +131,10 @@ export async function readLog(page) {
     if (problemOf(error)?.retryable) window.setTimeout(() => { if (page.session === session) readLog(page); }, AGAIN_MS);
     return null;
   };
+  const asked = () => getSessionState(id).catch(passed);
+  const early = joints.length || session.origin ? asked() : null;
   const log = await getCommands(id).catch(() => null);
-  const changed = joints.length || session.origin || log?.some(({ op }) => op === "gravity");
-  const state = changed ? await getSessionState(id).catch(passed) : null;
+  const state = await (early ?? (log?.some(({ op }) => op === "gravity") ? asked() : null));
   if (page.session !== session) return;
   if (state?.epoch === session.epoch) {
     // unless a command has changed it since
