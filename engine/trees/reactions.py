@@ -5,11 +5,11 @@ from __future__ import annotations
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import Spatial, sym_times
-from cardan.engine.spatial.mat3 import times_vector
-from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, load3, negate, scale, sub
-from cardan.engine.trees.kinematics import load_matrix
+from cardan.engine.spatial.quaternion import load4, rotate
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, load3, scale, sub
 from cardan.engine.trees.spatial_arrays import add_to6, load6, load_sym, store6
-from cardan.engine.world.tree import Tree, TreeWork
+from cardan.engine.world.model import Joints
+from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
 
@@ -52,22 +52,11 @@ def take_rows(world: World, end: int) -> None:
 
 
 @kernel
-def anchor_arm(tree: Tree, work: TreeWork, i: int, is_child: bool) -> Vec3:
-    """Vector from the anchor of a node's joint to its origin, W [m].
-
-    The anchor moves with the joint's child: the node's body, or else that of the node before its
-    joint. Where the joint slides these are two points.
-    """
-    if is_child:
-        return negate(times_vector(load_matrix(work.R, i), load3(tree.anchor_B, i)))
-    first = i
-    while tree.parent[first] >= 0 and tree.joint[tree.parent[first]] == tree.joint[i]:
-        first = tree.parent[first]
-    anchor, before = load3(tree.anchor_P, first), tree.parent[first]
-    if before >= 0:
-        turned = times_vector(load_matrix(work.R, before), anchor)
-        anchor = add(load3(work.p_WB, before), turned)
-    return sub(load3(work.p_WB, i), anchor)
+def anchor_arm(joints: Joints, state: State, j: int, body: int) -> Vec3:
+    """Vector from the anchor of joint j, which is its child's, to the origin of a body, W [m]."""
+    child = joints.body_b[j]
+    arm = rotate(load4(state.q_WB, child), load3(joints.anchor_B, j))
+    return sub(sub(load3(state.p_WB, body), load3(state.p_WB, child)), arm)
 
 
 @kernel
@@ -90,11 +79,10 @@ def write_reactions(world: World, shown: int) -> None:
         take_rows(world, world.work.problem.count[0] + shown)
     for i in range(n_nodes - 1, -1, -1):
         n, f = load6(work.F, i)
-        j = tree.joint[i]
-        if j >= 0 and tree.body[i] >= 0:
-            is_child = joints.body_b[j] == tree.body[i]
-            n_anchor = add(n, cross(anchor_arm(tree, work, i, is_child), f))
-            on_child = 1.0 if is_child else -1.0
+        j, body = tree.joint[i], tree.body[i]
+        if j >= 0 and body >= 0:
+            n_anchor = add(n, cross(anchor_arm(joints, world.state, j, body), f))
+            on_child = 1.0 if joints.body_b[j] == body else -1.0
             store6(work.reaction, j, (scale(on_child, n_anchor), scale(on_child, f)))
         if tree.parent[i] >= 0:
             add_to6(work.F, tree.parent[i], (add(n, cross(load3(work.arm, i), f)), f))
