@@ -12,7 +12,7 @@ so that all three are taken at once: who looked at an earlier ticket cannot take
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from numpy.typing import NDArray
 
 from cardan.engine.compiler.atomic import (
     add_atomically,
@@ -22,9 +22,6 @@ from cardan.engine.compiler.atomic import (
 )
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.world.crew import CLOSED, PARTS, Crew
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # a ticket, from its last bits on: the next share (threads beyond the last one count on), the end of
 # the shares, who took them, the kind of work
@@ -42,13 +39,19 @@ def is_alone(crew: Crew) -> bool:
 
 
 @kernel
+def ticket_of(work: int, who: int, share: int, end: int) -> int:
+    """The ticket of the shares [share, end) of a kind of work that a thread took."""
+    return (work << WORK) | (who << WHO) | (end << END) | share
+
+
+@kernel
 def offer(crew: Crew, work: int) -> None:
     """Offer all shares of a kind of work, to each thread its own."""
     store_atomically(crew.done, 0)
     threads = crew.ticket.shape[0]
     for thread in range(threads - 1, -1, -1):
         first, end = PARTS * thread // threads, PARTS * (thread + 1) // threads
-        store_atomically(crew.ticket[thread], (work << WORK) | (end << END) | first)
+        store_atomically(crew.ticket[thread], ticket_of(work, 0, first, end))
 
 
 @kernel
@@ -90,8 +93,7 @@ def claim(place: NDArray, n: int, me: int) -> int:
     share = share_of(ticket)
     if share < 0:
         return 0
-    end = min(share + n, end_of(ticket))
-    return (work_of(ticket) << WORK) | (me << WHO) | (end << END) | share
+    return ticket_of(work_of(ticket), me, share, min(share + n, end_of(ticket)))
 
 
 @kernel

@@ -1,14 +1,12 @@
 """What is asked for twice, too soon or at a bad moment, and what another answer overtakes."""
 
 import re
-import time
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.web.shown import FLOATING, PATIENCE, SMALL, Shown
+from tests.web.shown import FLOATING, SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -39,14 +37,6 @@ def create(server: str, **more: Any) -> str:
 def alive(server: str) -> set[str]:
     items = httpx.get(f"{server}/v1/sessions?page_size=1000", timeout=60).json()["items"]
     return {str(one["id"]) for one in items}
-
-
-def patient(tab: Any, condition: Callable[[], bool]) -> None:
-    """Until the condition holds."""
-    deadline = time.monotonic() + PATIENCE / 1000
-    while not condition():
-        assert time.monotonic() < deadline
-        tab.wait_for_timeout(50)
 
 
 def test_going_back_while_another_scene_opens_ends_nothing_that_is_shown(
@@ -101,7 +91,7 @@ def test_what_is_asked_for_last_is_shown_and_the_history_keeps_it(tab: Any, serv
     )
 
     def let_go(count: int) -> None:
-        patient(tab, lambda: len(held) == count)
+        shown.wait_for(lambda: len(held) == count, f"{count} requests")
         # the first one comes last
         while held:
             held.pop().continue_()
@@ -112,7 +102,7 @@ def test_what_is_asked_for_last_is_shown_and_the_history_keeps_it(tab: Any, serv
         playwright_api.expect(name).to_have_text(examples[-1])
         shown.wait("cardan.shown().time > 0")
     tab.go_back()
-    patient(tab, lambda: len(held) == 1)
+    shown.wait_for(lambda: len(held) == 1, "a request")
     tab.go_back()
     let_go(2)
     playwright_api.expect(name).to_have_text("slider-crank")
@@ -123,7 +113,7 @@ def test_what_is_asked_for_last_is_shown_and_the_history_keeps_it(tab: Any, serv
     playwright_api.expect(name).to_have_text("newtons-cradle")
     shown.wait("cardan.shown().time > 0")
     # what came late has ended
-    patient(tab, lambda: alive(server) == {tab.evaluate("cardan.sessionId()")})
+    shown.wait_for(lambda: alive(server) == {tab.evaluate("cardan.sessionId()")}, "one session")
     shown.close()
 
 
@@ -154,7 +144,7 @@ def test_of_dialogs_that_are_on_their_way_the_last_one_opens(
     def click(name: str, more: int = 1) -> None:
         count = len(held) + more
         page.get_by_role("button", name=name, exact=True).click()
-        patient(page, lambda: len(held) == count)
+        shown.wait_for(lambda: len(held) == count, f"{count} requests")
 
     def come_late(title: str) -> None:
         while held:
