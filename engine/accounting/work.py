@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from cardan.engine.accounting.energy import kinetic_energy_of, momenta_of
 from cardan.engine.bodies.forces import implicit_share
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.lanes import in_all_lanes
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.constraints.motors import spring_part
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, scale
+from cardan.engine.world.lanes import LaneBodies, LaneState, LaneWork
 from cardan.engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import (
@@ -182,6 +184,25 @@ def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
 
 
 @kernel
+def wrench_power(
+    bodies: Bodies | LaneBodies, state: State | LaneState, motion: Motion | LaneWork
+) -> float:
+    """Mean power of wrenches in a kick [W]; also of worlds in lanes.
+
+    Reads   motion.booked; velocities before (motion) and after (state) the kick
+    """
+    booked, old = motion.booked, motion.velocity_old
+    twice = in_all_lanes(0.0, booked)
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            for k in range(3):
+                turn = old[i, k] + state.w_WB_W[i, k]
+                move = old[i, 3 + k] + state.v_WB_W[i, k]
+                twice += booked[i, k] * turn + booked[i, 3 + k] * move
+    return 0.5 * twice
+
+
+@kernel
 def book_work(world: World) -> None:
     """Book all work of a finished step, except that of contacts and soft stops (yielding.py).
 
@@ -205,14 +226,7 @@ def book_work(world: World) -> None:
             carried += mean_carried_speed(bodies, rows.J_b, i, rows.body_b[i], motion, state)
             ledger[LEDGER_WORK_IN] -= lam * carried
     book_couplings(world)
-    pushed = 0.0
-    for i in range(bodies.kind.shape[0]):
-        if bodies.kind[i] == DYNAMIC:
-            for k in range(3):
-                turn = motion.velocity_old[i, k] + state.w_WB_W[i, k]
-                move = motion.velocity_old[i, 3 + k] + state.v_WB_W[i, k]
-                pushed += motion.booked[i, k] * turn + motion.booked[i, 3 + k] * move
-    ledger[LEDGER_WORK_IN] += 0.5 * h * pushed
+    ledger[LEDGER_WORK_IN] += h * wrench_power(bodies, state, motion)
 
 
 @kernel

@@ -58,9 +58,9 @@ def no_drives(tree: Tree) -> Drives:
 
 
 def drives_of(bodies: Bodies, joints: Joints, tree: Tree, n_others: int) -> Drives:
-    """The drives of trees; none in scenes with loops and where force elements act.
+    """The drives of trees; none in scenes with loops and where springs or drag act on bodies.
 
-    n_others: force elements and prescribed motions
+    n_others: force elements but wrenches, and prescribed motions
     """
     made = no_drives(tree)
     if n_others > 0 or (bodies.kind == KINEMATIC).any() or not (tree.inner == 1).all():

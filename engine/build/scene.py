@@ -34,7 +34,7 @@ from cardan.engine.build.room import first_capacity
 from cardan.engine.build.shapes import ShapeTable, build_materials
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.build.triggers import build_triggers, check_triggers, first_sides, release
-from cardan.engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
+from cardan.engine.world.model import DYNAMIC, FORCE_WRENCH, Bodies, Meshes, Model, Shapes
 from cardan.engine.world.options import StepOptions
 from cardan.engine.world.state import N_BIAS, State
 from cardan.schemas import Scene
@@ -158,6 +158,7 @@ def build(scene: Scene) -> Built:
     scene, tree, tree_q = with_trees(scene, bodies, joints, poses)
     check_rotors(scene, tree, faults)
     faults.raise_if_any()
+    n_others = int((forces.kind != FORCE_WRENCH).sum()) + len(prescribed.body)
     model = Model(
         bodies._replace(node=tree.node),
         shapes,
@@ -169,7 +170,7 @@ def build(scene: Scene) -> Built:
         tree,
         prescribed,
         build_triggers(scene, index),
-        drives_of(bodies, joints, tree, len(forces.kind) + len(prescribed.body)),
+        drives_of(bodies, joints, tree, n_others),
     )
     write_loops(model, p, q)
     check_triggers(scene, model, index, faults)

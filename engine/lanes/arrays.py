@@ -15,6 +15,7 @@ from cardan.engine.lanes.boxes import lane_boxes, touching_pairs
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.lanes import (
     LaneBodies,
+    LaneForces,
     LaneJoints,
     LaneModel,
     LanePlaces,
@@ -55,6 +56,7 @@ def lane_model(one: Built, pairs: NDArray[np.int64]) -> LaneModel:
         tree=model.tree,
         drives=model.drives,
         joints=LaneJoints(*(getattr(model.joints, name) for name in LaneJoints._fields)),
+        forces=LaneForces(*(getattr(model.forces, name) for name in LaneForces._fields)),
         targets=model.targets,
         commanded=np.zeros(v, np.int64),
         command=np.zeros(v),
@@ -87,6 +89,7 @@ def lane_world(one: Built) -> LaneWorld:
             tree=work,
             drives=drive_work(work, lane_array),
             velocity_old=lane_array((n, 6)),
+            booked=lane_array((n, 6)),
             places=lane_places(len(made.boxes.body)),
         ),
         first=np.array([LIMITS + len(model.joints.kind) + n]),

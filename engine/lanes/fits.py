@@ -17,8 +17,9 @@ from cardan.schemas import Scene
 def fits(scene: Scene, model: Model, options: StepOptions) -> bool:
     """Whether lanes can compute a scene: trees in joint coordinates, as long as nothing touches.
 
-    Rotors, motors with a force or with stiffness, dampers and springs of joints included; stops as
-    long as they are out of reach.
+    Rotors, motors with a force or with stiffness, dampers and springs of joints, and wrenches
+    included; stops as long as they are out of reach. Sensors are read in the steps of frames, which
+    are done beside the lanes (runs/lane_group.py).
     """
     return (
         HAS_LANES
@@ -26,7 +27,7 @@ def fits(scene: Scene, model: Model, options: StepOptions) -> bool:
         and model.drives.alone[0] == 1
         and (model.drives.count[0] == 0 or options.solver.method == SolverMethod.AUTO)
         and touching_pairs(model) is not None
-        and not (scene.triggers or scene.sensors or passing_bodies(scene))
+        and not (scene.triggers or passing_bodies(scene))
     )
 
 

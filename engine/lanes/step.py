@@ -76,7 +76,7 @@ from cardan.engine.lanes.kick import apply_kick
 from cardan.engine.lanes.separation import leave_if_touching
 from cardan.engine.spatial.inertia import sym_times
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
-from cardan.engine.spatial.vec3 import ZERO3, Vec3, cross, dot, load3, norm, scale, sub
+from cardan.engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, scale, sub
 from cardan.engine.trees.body_sync import write_joint_coordinates
 from cardan.engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
 from cardan.engine.trees.impulses import add_moment
@@ -87,25 +87,29 @@ from cardan.engine.world.model import DYNAMIC
 
 @kernel
 def book_kick(world: LaneWorld, h: float) -> None:
-    """Impulses of gravity on all bodies, and of the ground on trees that stand on it.
+    """Impulses of gravity and wrenches on all bodies, and of the ground on trees that stand on it.
 
+    Reads   work.booked
     Writes  state.momentum_in
     """
     state, bodies, tree = world.state, world.model.bodies, world.model.tree
-    work, old = world.work.tree, world.work.velocity_old
+    work, old, booked = world.work.tree, world.work.velocity_old, world.work.booked
     g, sums = load_gravity(state), state.momentum_in
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
-            add_impulse(sums, load3(state.p_WB, i), scale(h, scale(bodies.mass[i], g)), ZERO3)
+            torque, force = load6(booked, i)
+            push = scale(h, add(scale(bodies.mass[i], g), force))
+            add_impulse(sums, load3(state.p_WB, i), push, scale(h, torque))
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
         if body < 0 or tree.floating[tree.tree[i]] == 1:
             continue
         w_old, v_old = load6(old, body)
         change = sub(load3(state.w_WB_W, body), w_old)
+        torque, force = load6(booked, body)
         linear = scale(tree.mass[i], sub(load3(state.v_WB_W, body), v_old))
-        linear = sub(linear, scale(h, scale(tree.mass[i], g)))
-        angular = sym_times(load_sym(work.I_W, i), change)
+        linear = sub(linear, scale(h, add(force, scale(tree.mass[i], g))))
+        angular = sub(sym_times(load_sym(work.I_W, i), change), scale(h, torque))
         add_moment(sums, linear, angular, load3(state.p_WB, body))
 
 

@@ -46,6 +46,16 @@ class LaneJoints(NamedTuple):
 
 
 @struct
+class LaneForces(NamedTuple):
+    """The part of Forces that wrenches need; there are no others."""
+
+    body_a: NDArray  # (f,) int64         the body it acts on
+    anchor_A: NDArray  # (f, 3) m         from the centre of mass, body axes
+    table: NDArray  # (f, 6) int64        targets of force xyz and torque xyz
+    body_axes: NDArray  # (f,) int64      1 if force and torque are given in body axes
+
+
+@struct
 class LaneBoxes(NamedTuple):
     """Boxes around m shapes; the frame of box i is A, its faces are across the axes of A."""
 
@@ -67,6 +77,7 @@ class LaneModel(NamedTuple):
     tree: Tree
     drives: Drives
     joints: LaneJoints
+    forces: LaneForces
     targets: Targets  # times are the same in all worlds
     commanded: (
         NDArray  # (v,) int64       1: the motor of this rate follows `command`, not its target
@@ -112,6 +123,7 @@ class LaneWork(NamedTuple):
     tree: TreeWork
     drives: DriveWork
     velocity_old: NDArray  # (n, 6) rad/s, m/s  velocities of bodies before the kick
+    booked: NDArray  # (n, 6) N m, N      wrenches of the scene on bodies, as Motion.booked
     places: LanePlaces
 
 

@@ -129,6 +129,7 @@ MET: Document = {"more": [WALL], "/joints/1/motor/target": -0.6}
 STOPPED: Document = {"/joints/1/limits": {"lower": -0.02, "upper": 0.02}}
 PUSHED = {"type": "position", "stiffness": 50.0, "damping": 1.0, "target": 0.1, "max_force": 90.0}
 PUSHES = {"type": "velocity", "target": 1.0, "max_force": 1.0}
+LIFT = {"type": "wrench", "body": "b2", "force": [0.5, 2.0, 4.0], "torque": [0.1, 0.0, 0.0]}
 WITH_OTHERS: dict[str, Document] = {
     "stop": STOPPED,
     "contact": MET,
@@ -136,6 +137,7 @@ WITH_OTHERS: dict[str, Document] = {
     "friction": MET | {"/joints/3/friction": 0.3, "/joints/1/friction": 0.8},
     "body": MET | {"more": [WALL, LOOSE]},
     "velocity": MET | {"/joints/3/motor": PUSHES},
+    "wrench": MET | {"/forces": [LIFT]},
 }
 
 
@@ -281,8 +283,9 @@ def test_what_a_kick_of_drives_would_drive_through_a_wall_stops_at_it() -> None:
 
 
 def test_lanes_take_scenes_where_drives_alone_act() -> None:
-    """What else acts has rows, of which lanes have none."""
+    """What else acts has rows, of which lanes have none; but wrenches."""
     assert simulated(arm()).model.drives.alone[0] == 1
+    assert simulated(arm(), {"/forces": [LIFT]}).model.drives.alone[0] == 1
     for change in (
         {"/joints/3/friction": 0.1},
         {"/joints/0/motor": PUSHES},

@@ -13,7 +13,7 @@ from cardan.engine.compiler import cuda
 from cardan.engine.compiler.lanes import HAS_LANES
 from cardan.engine.runs import states
 from cardan.schemas import load_scene
-from tests.engine.lanes.test_lanes import arm, double_pendulum, free_chain
+from tests.engine.lanes.test_lanes import arm, double_pendulum, free_chain, pushed_arm
 from tests.engine.lanes.test_states import driven, near_start
 
 if not HAS_LANES:
@@ -57,7 +57,7 @@ def assert_same_bits(one: Any, other: Any) -> None:
         assert np.array_equal(values, other.metrics[name]), name
 
 
-@pytest.mark.parametrize("make", [double_pendulum, free_chain, arm])
+@pytest.mark.parametrize("make", [double_pendulum, free_chain, pushed_arm])
 def test_a_thread_has_the_bits_of_a_lane(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "Card", Emulated)
     document = make(120)

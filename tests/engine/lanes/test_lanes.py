@@ -33,6 +33,18 @@ SPRING = {
 }
 
 
+FALLS: Document = {"name": "less weight", "when": {"type": "time", "at": 0.002}}
+FALLS["do"] = [{"op": "gravity", "value": [0, 0, -1]}]
+# a gust that comes and goes, and a pull at a point that turns with its body
+GUST = {"times": [0.0, 0.02, 0.03], "values": [[0, 0, 0], [3, -2, 1], [0, 0, 0]]}
+RISE = {"times": [0.0, 0.2], "values": [[0, 0, 0], [0.2, 0.1, 0]]}
+WRENCHES: list[Document] = [
+    {"type": "wrench", "body": "b1", "force": {**GUST, "interpolation": "step"}},
+    {"type": "wrench", "body": "b3", "force": [0.5, 0, -1], "torque": RISE, "axes": "body"},
+]
+WRENCHES[1]["point"] = [0.1, 0.05, 0.0]
+
+
 def double_pendulum(steps: int) -> Document:
     """In joint coordinates."""
     document = example_document("double-pendulum")
@@ -88,6 +100,16 @@ def arm(steps: int) -> Document:
     return {"simulation": simulation, "record": record, "bodies": bodies, "joints": joints}
 
 
+def pushed_chain(steps: int) -> Document:
+    """The floating chain under wrenches."""
+    return free_chain(steps) | {"forces": WRENCHES}
+
+
+def pushed_arm(steps: int) -> Document:
+    """The arm under wrenches."""
+    return arm(steps) | {"forces": WRENCHES}
+
+
 def alone(document: Document, overrides: Document) -> Simulation:
     """A variant in a simulation of its own, at its end."""
     simulation = Simulation(load_scene(apply_overrides(document, overrides)))
@@ -115,7 +137,7 @@ def assert_worlds_are_those_alone(document: Document) -> Rollout:
     return found
 
 
-@pytest.mark.parametrize("make", [double_pendulum, free_chain, arm])
+@pytest.mark.parametrize("make", [double_pendulum, free_chain, arm, pushed_chain, pushed_arm])
 def test_every_world_has_the_bits_it_has_alone(make: Any) -> None:
     found = assert_worlds_are_those_alone(make(60))
     assert (found.metrics["steps"] == 60).all()
@@ -135,6 +157,23 @@ def test_driven_worlds_move_along_their_series() -> None:
     assert found.trajectories is not None
     assert np.ptp(found.trajectories[0, :, 0, 1]) > 0.005
     assert (np.abs(found.metrics["energy.work_in"]) > 0.01).all()
+
+
+def test_every_world_is_pushed_by_its_own_wrenches() -> None:
+    """One of them by none: that world moves as the arm that has none, bit for bit."""
+    runs = [
+        {"/forces/1/force": [0.0, 0.0, 0.3 * k], "/forces/1/torque": [0, 0, 0]} for k in range(W)
+    ]
+    calm = {"/forces/0/force": [0.0, 0.0, 0.0], "/gravity": [0.0, 0.0, -9.81]}
+    names = ("state_hash", "energy.work_in", "energy.max_relative_drift")
+    found = rollout(pushed_arm(80), [run | calm for run in runs], names)
+    assert found.in_lanes == W
+    assert len(set(found.metrics["energy.work_in"])) == W
+    assert (found.metrics["energy.max_relative_drift"] < 1e-5).all()
+    still, last = (alone(pushed_arm(80), run | calm) for run in (runs[0], runs[-1]))
+    assert found.metrics["state_hash"][0] == still.state_hash()
+    assert found.metrics["state_hash"][-1] == last.state_hash()
+    assert still.poses().tobytes() == alone(arm(80), {}).poses().tobytes()
 
 
 def test_bits_depend_on_no_neighbour_and_on_no_lane() -> None:
@@ -184,7 +223,8 @@ def test_worlds_that_need_more_than_lanes_can_do_run_alone_and_are_counted() -> 
         {"/joints/3/friction": 0.1},
         {"/joints/3/motor": {"type": "velocity", "target": 1.0, "max_force": 1.0}},
         {"/forces": [SPRING]},
-        {"/sensors": [{"name": "s", "type": "imu", "body": "b3"}]},
+        {"/forces": [{"type": "drag", "body": "b3", "linear": 0.1}]},
+        {"/triggers": [FALLS]},
         {"/simulation/solver": {"method": "pgs"}},
     ],
     ids=lambda change: next(iter(change)),

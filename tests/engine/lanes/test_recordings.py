@@ -12,9 +12,31 @@ from cardan.engine.runs.side_by_side import SideBySide, may_be_side_by_side
 from cardan.engine.runs.whole import recorded
 from cardan.schemas import apply_overrides, load_scene
 from cardan.schemas.record import CHANNELS
-from tests.engine.lanes.test_lanes import Document, arm, double_pendulum, free_chain, varied
+from tests.engine.lanes.test_lanes import (
+    Document,
+    arm,
+    double_pendulum,
+    free_chain,
+    pushed_arm,
+    varied,
+)
 
 pytestmark = pytest.mark.skipif(not HAS_LANES, reason="this way to compile has no lanes")
+
+
+def sensing_arm(steps: int) -> Document:
+    """The arm over a floor out of reach, with a sensor of each type."""
+    floor = {"type": "plane", "normal": [0, 0, 1], "offset": -30.0}
+    document = pushed_arm(steps)
+    document["bodies"].append({"name": "floor", "type": "static", "shapes": [floor]})
+    document["bodies"][3]["shapes"] = [{"type": "sphere", "radius": 0.1}]
+    document["sensors"] = [
+        {"name": "imu", "type": "imu", "body": "b3", "position": [0.1, 0.0, 0.2]},
+        {"name": "wrist", "type": "force_torque", "joint": "to b2", "axes": "body"},
+        {"name": "tip", "type": "contact_force", "body": "b3"},
+        {"name": "height", "type": "ray", "body": "b3", "direction": [0, 0, -1]},
+    ]
+    return document
 
 
 def group(document: Document) -> list[Simulation]:
@@ -50,7 +72,7 @@ def assert_same(found: Recording, own: Recording) -> None:
     [CHANNELS, ("pose", "energy"), (*CHANNELS, "constraints", "events")],
     ids=["usual", "of the state", "all"],
 )
-@pytest.mark.parametrize("make", [double_pendulum, free_chain, arm])
+@pytest.mark.parametrize("make", [double_pendulum, free_chain, arm, sensing_arm])
 def test_frames_have_the_bits_of_the_run_alone(make: Any, channels: tuple[str, ...]) -> None:
     document = make(75)
     document["record"] = {"every": 10, "channels": list(channels)}
