@@ -74,7 +74,13 @@ HALF_TURN = np.pi
 STEP_SHARE = 0.06
 # of the present step: an error that asks for less is far beyond where orders of errors hold
 LEAST_SHARE = 1e-3
-FAR_CHANGE = "Make `simulation.dt` smaller: by how much, an error this large does not tell."
+FAR_CHANGE = (
+    "Make `simulation.dt` smaller: by how much, an error this large does not tell. `verify` "
+    "measures until when the answer holds."
+)
+# steps are advised that are smaller than errors ask for, by these shares: what touches has other
+# errors with each step, as its impacts fall on other moments of one
+MARGIN, MARGIN_TOUCHING = 0.8, 0.4
 # an unexplained energy that matters lifts every body by this share of its length
 SMALL_LIFT = 1e-5
 # share of impacts that `small_steps` books as correction: what falls within a step (decision 0110)
@@ -181,12 +187,24 @@ def so_far(state: State) -> dict[str, Any]:
     return {**nobody, "first_time": time, "first_step": step}
 
 
-def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
+def largest_step(
+    h: float, value: float, limit: float, order: int = 2, margin: float = MARGIN
+) -> str:
     """The step with which an error of an order is within its limit, with a margin, as a change."""
-    share = 0.8 * (limit / value) ** (1.0 / order)
+    share = margin * (limit / value) ** (1.0 / order)
     if share < LEAST_SHARE:
         return FAR_CHANGE
     return f"Make `simulation.dt` at most {h * share:.2g} s."
+
+
+def step_change(model: Model, h: float, value: float) -> str:
+    """The step that an error of a motion, over its reach, asks for, as a change.
+
+    Impacts, and what else changes at a moment within a step, leave errors of first order.
+    """
+    touch = may_strike(model)
+    order = 1 if touch or is_abrupt(model) else 2
+    return largest_step(h, value, STEP_SHARE, order, MARGIN_TOUCHING if touch else MARGIN)
 
 
 def of_body(state: State, names: Any, i: int, **more: Any) -> Finding:
@@ -216,9 +234,7 @@ def step_error_finding(
     value = float(max(errors.max(), within.max(initial=0.0)))
     if not value > STEP_SHARE:
         return None
-    # what changes at a moment within a step is of first order
-    order = 1 if is_abrupt(model) or may_strike(model) else 2
-    change = largest_step(float(options.time_step), value, STEP_SHARE, order)
+    change = step_change(model, float(options.time_step), value)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     if errors.max() == value:
         return of_body(state, names, int(np.argmax(errors)), quantity="step_error", **more)
