@@ -139,10 +139,21 @@ def small_energy(model: Model, state: State, options: StepOptions) -> float:
     if settles(state, options):
         lift, booked = SETTLED_LIFT, SETTLED_IMPACT * float(state.ledger[LEDGER_IMPACT])
     square = variations(model, state)[:, LARGEST_V].clip(REST_SPEED**4, REST_SPEED**2)
-    mass = model.bodies.mass
+    return lifting(model, state, lift) + 0.5 * float(model.bodies.mass @ square) + max(booked, 0.0)
+
+
+def lifting(model: Model, state: State, share: float) -> float:
+    """Energy of lifting every body by this share of its length [J]."""
     weight = float(np.linalg.norm(state.gravity_W))
-    lifted = weight * float(mass @ body_lengths(model, state.p_WB))
-    return lift * lifted + 0.5 * float(mass @ square) + max(booked, 0.0)
+    return share * weight * float(model.bodies.mass @ body_lengths(model, state.p_WB))
+
+
+# numbers of runs that fail are beyond all energies
+@np.errstate(over="ignore", invalid="ignore")
+def all_energy(model: Model, state: State) -> float:
+    """Energy of a run [J]: its largest kinetic energy, and that of lifting every body by an amount
+    that would be an overlap at the start."""
+    return float(state.extremes[EXTREME_KINETIC]) + lifting(model, state, LENGTH_SHARE)
 
 
 def mean_turns(model: Model, state: State, h: float) -> Array:
