@@ -218,7 +218,7 @@ class States:
             message = f"joint '{name}' is rigid: it has no coordinates"
             raise GivenInvalid((what, name), message, values)
         try:
-            return j, _vector(values, count, f"{what} of joint '{name}'")
+            return j, _vector(values, count, f"the {what} of joint '{name}'")
         except ValueError as error:
             raise GivenInvalid((what, name), str(error), values) from error
 

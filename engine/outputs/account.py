@@ -25,6 +25,7 @@ from cardan.engine.outputs.reports import (
 )
 from cardan.engine.outputs.snapshot import state_hash
 from cardan.engine.verdict import Names, Overlap, findings, sentence, verdict
+from cardan.engine.verdict.motion import all_energy
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import SolverMethod, StepOptions
 from cardan.engine.world.report import STOP_REASONS, Report
@@ -203,7 +204,7 @@ class Account:
                 "phases": self._phases(),
             },
             "triggers": fired_triggers(self.state, self.trigger_names),
-            "verdict": verdict(found, self.failure),
+            "verdict": verdict(found, self.failure, all_energy(self.model, self.state)),
             "warnings": self._warnings(found),
         }
 

@@ -141,10 +141,8 @@ class SecondRuns(Account):
     def _measure(self, shares: doubling.Shares, found: list[dict[str, Any]]) -> NDArray[np.float64]:
         """Errors of the motions of this run, over their reaches; none: its estimates stand.
 
-        Where bodies touch a coarser run says little, and an estimate that is large stands.
+        Where bodies touch a coarser run says little.
         """
-        if shares.touch and found:
-            return np.zeros(0)
         if shares.touch:
             return doubling.first_order_errors(self._differences(shares, 0.5, 0), 0.5)
         first = doubling.first_compared(found)

@@ -43,6 +43,10 @@ KINDS = ("target", "force")
 INPUT_FIELDS = ("joint", "coordinate", "kind")
 
 
+class UnresolvedError(ValueError):
+    """A state beside which the steps of differences vanish."""
+
+
 @dataclass(frozen=True)
 class Mode:
     """An eigenvalue, of a pair the one with the positive imaginary part, and its shape."""
@@ -101,7 +105,23 @@ def linearize(
     smooth = SmoothModel(scene_of(scene))
     if q or qd:
         smooth.set_state(q, qd)
-    return about(smooth, smooth.q, smooth.qd, inputs, outputs)
+    try:
+        return about(smooth, smooth.q, smooth.qd, inputs, outputs)
+    except UnresolvedError as error:
+        place = _largest(q=q, qd=qd)
+        if place is None:
+            raise
+        raise GivenInvalid(place, str(error)) from error
+
+
+def _largest(**given: Mapping[str, Any] | None) -> tuple[str, str] | None:
+    """What is given by names of joints: the place of the largest number; None: nothing."""
+    sizes = {
+        (what, joint): float(np.abs(numbers).max())
+        for what, by_joint in given.items()
+        for joint, numbers in (by_joint or {}).items()
+    }
+    return max(sizes, key=lambda place: sizes[place], default=None)
 
 
 def about(
@@ -134,11 +154,11 @@ def about(
     for k in range(2 * n):
         X[:, k], F[:, k], Y[:, k] = _differences(look, k, STEP * scale[k % n], n, stencil)
     if not np.isfinite(F).all() or np.linalg.matrix_rank(X) < len(X):
-        raise ValueError("coordinates or velocities of the state are too large for derivatives")
+        raise UnresolvedError(
+            "coordinates or velocities of the state are too large for derivatives"
+        )
     A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
-    look(np.zeros(n), np.zeros(n))
     B, D, u0, input_names = _inputs(smooth, inputs, (base, rate), (T, free), measured)
-    look(np.zeros(n), np.zeros(n))
     mass, left_out = T.T @ smooth.mass_matrix(base) @ T, smooth.all_left_out()
     return Linearization(
         coordinates=tuple(np.array(smooth.names())[free]),

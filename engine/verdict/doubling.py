@@ -13,9 +13,9 @@ that lies elsewhere within each other step: then p = 1, and the finer run has a 
 Where joints may break or triggers fire it is the only one: the force of a blow is its impulse over
 the step.
 Where bodies can touch, impacts fall on other moments with another step, and what comes to rest may
-do so in the same place on another way: such a run is done once more with half the step if its
-estimate is small, and p = 1. Errors are shares of the reach of each motion, as in
-engine/verdict/estimates.py.
+do so in the same place on another way: such a run is done once more with half the step, and p = 1.
+That withdraws nothing; of estimate and difference the larger one is reported. Errors are shares of
+the reach of each motion, as in engine/verdict/estimates.py.
 
 Half the step says nothing of what the solver leaves in each: a run that all this trusts, and whose
 residuals might matter, is done once more with the same step and an exact solution.
@@ -47,7 +47,13 @@ from cardan.engine.verdict.estimates import (
     variations,
 )
 from cardan.engine.verdict.findings import Names
-from cardan.engine.verdict.motion import HALF_TURN, STEP_SHARE, largest_step, of_body
+from cardan.engine.verdict.motion import (
+    FAR_CHANGE,
+    HALF_TURN,
+    STEP_SHARE,
+    of_body,
+    step_change,
+)
 from cardan.engine.verdict.springs import spring_ends, stretches
 from cardan.engine.verdict.verified import ESTIMATES, STEP_ERRORS
 from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
@@ -87,6 +93,8 @@ CONTRADICTS = 0.3
 CLEARED, EXCEEDED = 0.045, 0.1
 # the same where bodies touch: twice the difference to half the step
 EXCEEDED_TOUCHING = 0.2
+# there half the step is another motion from this on, as chaos has it, and no order leads to a step
+OTHER_MOTION = 2.0
 # errors that matter are at least this share of the body, this angle [rad], this stretch [m or rad]
 SMALL_SHARE, SMALL_TURN, SMALL_STRETCH = 1e-4, 1e-3, 1e-5
 # where bodies touch, what plays and settles comes to rest a little elsewhere: at least this share,
@@ -201,7 +209,7 @@ class Shares:
     ) -> None:
         """The state of the run that is judged at its end; joint_motion gives coordinates
         (j, 3, 2) of all joints in a state."""
-        self._model, self.state, self._joint_motion = model, state, joint_motion
+        self.model, self.state, self._joint_motion = model, state, joint_motion
         self.time_step = float(options.time_step)
         kept = variations(model, state)
         self._reach = reaches(kept)
@@ -275,7 +283,7 @@ class Shares:
     def _coordinates(self, one: Moment) -> Array:
         """(j + s,) rad or m: of hinges and sliders, whole turns included, 0 of other joints; and of
         springs (springs.stretches)."""
-        model = self._model
+        model = self.model
         state = self.state._replace(p_WB=one.places, q_WB=one.orientations, joint_q=one.turns)
         motion = self._joint_motion(state)
         single = is_one_of(model.joints.kind, (HINGE, SLIDER))
@@ -286,7 +294,7 @@ class Shares:
         a, b = (np.array(list(map(self._coordinates, run))) for run in both)
         reach, least = 0.5 * np.ptp(a, axis=0), np.full(a.shape[1], SMALL_STRETCH)
         if self.touch:
-            joints = self._model.joints
+            joints = self.model.joints
             way = self._least[0] * self._length[joints.body_b]
             small = np.where(joints.kind == SLIDER, way, self._least[1])
             least[: len(small)] = np.maximum(small, SMALL_STRETCH)
@@ -336,24 +344,31 @@ def worst_body(errors: Array, shares: Shares) -> tuple[float, int]:
     return float(of_bodies[worst]), int(shares.bodies()[worst])
 
 
+def exceeded_touching(found: Sequence[Finding]) -> float:
+    """Where bodies touch, the measured share from which on it counts: it exceeds estimates, too."""
+    estimates = [one["value"] for one in found if one["quantity"] in STEP_ERRORS]
+    return float(max([EXCEEDED_TOUCHING, *estimates]))
+
+
 def with_measured(
     found: Sequence[Finding], errors: Array, shares: Shares, names: Names
 ) -> list[Finding]:
     """Findings with errors (m,) of motions that were measured.
 
     If all are small they withdraw estimates, unless bodies touch; large ones of bodies take their
-    place, those of one body relative to another let them stand. Without any all stand as they are.
+    place, there if they are larger. Those of one body relative to another let them stand. Without
+    any all stand as they are.
     """
     if len(errors) == 0:
         return list(found)
     if errors.max(initial=0.0) <= CLEARED and not shares.touch:
         return [one for one in found if one["quantity"] not in ESTIMATES]
     value, body = worst_body(errors, shares)
-    if value <= (EXCEEDED_TOUCHING if shares.touch else EXCEEDED):
+    if value <= (exceeded_touching(found) if shares.touch else EXCEEDED):
         return list(found)
     kept = [one for one in found if one["quantity"] not in STEP_ERRORS]
-    order = 1 if shares.touch or shares.abrupt else 2
-    change = largest_step(shares.time_step, value, STEP_SHARE, order)
+    other = shares.touch and value > OTHER_MOTION
+    change = FAR_CHANGE if other else step_change(shares.model, shares.time_step, value)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     return [*kept, of_body(shares.state, names, body, quantity="step_error", **more)]
 

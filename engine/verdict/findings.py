@@ -42,15 +42,10 @@ from cardan.engine.world.state import EXTREME_RESIDUAL, State
 
 Finding = dict[str, Any]
 
-# the multiples of their limits beyond which findings make a run wrong
-WRONG = {
-    "joint_error": 10.0,
-    "joint_angle": 10.0,
-    "drive_error": 10.0,
-    "penetration": 10.0,
-    "energy_growth": 10.0,
-    "energy_drift": 100.0,
-}
+# what makes a run wrong beyond this multiple of its limit; an unexplained energy that must also be
+# more than there ever was, as small ones matter where nothing moves (motion.all_energy)
+FAR = 10.0
+WRONG = ("joint_error", "joint_angle", "drive_error", "penetration", "energy_growth")
 # bodies are a rope where the lightest is lighter than all together by this factor
 LIGHT = 50.0
 # phase per step at which the links of a rope are followed [rad]
@@ -305,13 +300,21 @@ def findings(
     return found
 
 
-def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]:
+def is_far(one: Finding, energy: float) -> bool:
+    """Whether a finding makes a run wrong in which there was so much energy [J]."""
+    far = bool(one["value"] > FAR * one["limit"])
+    if one["quantity"] == "energy_drift":
+        return far and bool(one["value"] > energy)
+    return far and one["quantity"] in WRONG
+
+
+def verdict(found: Sequence[Finding], failure: Failure | None, energy: float) -> dict[str, Any]:
     """`status`: trusted, suspect or wrong; `findings`.
 
-    Wrong is a run that failed, and one with a finding beyond WRONG times its limit.
+    Wrong is a run that failed, and one with a finding that is far beyond its limit.
+
+    energy [J]: all that there was (motion.all_energy)
     """
-    wrong = failure is not None or any(
-        one["value"] > WRONG.get(one["quantity"], np.inf) * one["limit"] for one in found
-    )
+    wrong = failure is not None or any(is_far(one, energy) for one in found)
     status = "wrong" if wrong else "suspect" if found else "trusted"
     return {"status": status, "findings": list(found)}

@@ -74,7 +74,13 @@ HALF_TURN = np.pi
 STEP_SHARE = 0.06
 # of the present step: an error that asks for less is far beyond where orders of errors hold
 LEAST_SHARE = 1e-3
-FAR_CHANGE = "Make `simulation.dt` smaller: by how much, an error this large does not tell."
+FAR_CHANGE = (
+    "Make `simulation.dt` smaller: by how much, an error this large does not tell. `verify` "
+    "measures until when the answer holds."
+)
+# steps are advised that are smaller than errors ask for, by these shares: what touches has other
+# errors with each step, as its impacts fall on other moments of one
+MARGIN, MARGIN_TOUCHING = 0.8, 0.4
 # an unexplained energy that matters lifts every body by this share of its length
 SMALL_LIFT = 1e-5
 # share of impacts that `small_steps` books as correction: what falls within a step (decision 0110)
@@ -133,10 +139,21 @@ def small_energy(model: Model, state: State, options: StepOptions) -> float:
     if settles(state, options):
         lift, booked = SETTLED_LIFT, SETTLED_IMPACT * float(state.ledger[LEDGER_IMPACT])
     square = variations(model, state)[:, LARGEST_V].clip(REST_SPEED**4, REST_SPEED**2)
-    mass = model.bodies.mass
+    return lifting(model, state, lift) + 0.5 * float(model.bodies.mass @ square) + max(booked, 0.0)
+
+
+def lifting(model: Model, state: State, share: float) -> float:
+    """Energy of lifting every body by this share of its length [J]."""
     weight = float(np.linalg.norm(state.gravity_W))
-    lifted = weight * float(mass @ body_lengths(model, state.p_WB))
-    return lift * lifted + 0.5 * float(mass @ square) + max(booked, 0.0)
+    return share * weight * float(model.bodies.mass @ body_lengths(model, state.p_WB))
+
+
+# numbers of runs that fail are beyond all energies
+@np.errstate(over="ignore", invalid="ignore")
+def all_energy(model: Model, state: State) -> float:
+    """Energy of a run [J]: its largest kinetic energy, and that of lifting every body by an amount
+    that would be an overlap at the start."""
+    return float(state.extremes[EXTREME_KINETIC]) + lifting(model, state, LENGTH_SHARE)
 
 
 def mean_turns(model: Model, state: State, h: float) -> Array:
@@ -181,12 +198,24 @@ def so_far(state: State) -> dict[str, Any]:
     return {**nobody, "first_time": time, "first_step": step}
 
 
-def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
+def largest_step(
+    h: float, value: float, limit: float, order: int = 2, margin: float = MARGIN
+) -> str:
     """The step with which an error of an order is within its limit, with a margin, as a change."""
-    share = 0.8 * (limit / value) ** (1.0 / order)
+    share = margin * (limit / value) ** (1.0 / order)
     if share < LEAST_SHARE:
         return FAR_CHANGE
     return f"Make `simulation.dt` at most {h * share:.2g} s."
+
+
+def step_change(model: Model, h: float, value: float) -> str:
+    """The step that an error of a motion, over its reach, asks for, as a change.
+
+    Impacts, and what else changes at a moment within a step, leave errors of first order.
+    """
+    touch = may_strike(model)
+    order = 1 if touch or is_abrupt(model) else 2
+    return largest_step(h, value, STEP_SHARE, order, MARGIN_TOUCHING if touch else MARGIN)
 
 
 def of_body(state: State, names: Any, i: int, **more: Any) -> Finding:
@@ -216,9 +245,7 @@ def step_error_finding(
     value = float(max(errors.max(), within.max(initial=0.0)))
     if not value > STEP_SHARE:
         return None
-    # what changes at a moment within a step is of first order
-    order = 1 if is_abrupt(model) or may_strike(model) else 2
-    change = largest_step(float(options.time_step), value, STEP_SHARE, order)
+    change = step_change(model, float(options.time_step), value)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     if errors.max() == value:
         return of_body(state, names, int(np.argmax(errors)), quantity="step_error", **more)

@@ -26,8 +26,6 @@ from cardan.service.intake import (
 Answer = dict[str, Any]
 Kind = Literal["joint", "body"]
 Named = tuple[Kind, Path, str]
-# at the beginning of a message: fields of a request
-NAMES_OF_FIELDS = ("q of ", "qd of ")
 
 REQUESTS: Mapping[str, type[s.MechanicsRequest]] = {
     "statics": s.StaticsRequest,
@@ -56,8 +54,7 @@ def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
 def fault_of(error: ValueError, document: Any) -> Fault:
     """The fault of what a document gives beside a scene, at its place where the error says it."""
     message = str(error)
-    if not message.startswith(NAMES_OF_FIELDS):
-        message = message[:1].upper() + message[1:]
+    message = message[:1].upper() + message[1:]
     pointer, got = "", None
     if isinstance(error, GivenInvalid):
         pointer = error.pointer

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from cardan.service.importing.compiled import Compiled
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.rotations import conjugate, product, rotation_vector
+from cardan.service.importing.urdf_repairs import EQUAL
 
 Floats = npt.NDArray[np.float64]
 STANDARD = (0.02, 1.0)
@@ -107,6 +108,8 @@ def note_free_joint(compiled: Compiled, joint: int, notes: Notes) -> None:
 def _limits(compiled: Compiled, motion: Motion, notes: Notes) -> dict[str, float]:
     model, where = compiled.model, f"joint '{motion.name}'"
     lower, upper = (float(value) for value in model.jnt_range[motion.index])
+    if upper - lower < 2.0 * EQUAL:
+        lower = upper = min(max(motion.start, lower), upper)
     time, ratio = (float(value) for value in model.jnt_solref[motion.index])
     if (time, ratio) != STANDARD:
         notes.approximated("soft_limits", "Soft stops (solreflimit) are hard here.", where)

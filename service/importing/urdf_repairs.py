@@ -7,6 +7,8 @@ from cardan.service.importing.xml_text import Element
 
 LISTS = ("xyz", "rpy", "size", "rgba", "scale")
 """Attributes that are several numbers."""
+EQUAL = 1e-9
+"""How far apart limits are written that are equal [m or rad]: the compiler would ignore them."""
 
 
 def repair(root: Element, notes: Notes) -> None:
@@ -67,7 +69,11 @@ def _repair_limits(joint: Element, where: str, notes: Notes) -> None:
         # the compiler says what it cannot read
         return
     lower, upper = found[0][0], found[1][0]
-    if math.isfinite(lower) and math.isfinite(upper) and lower <= upper:
+    if math.isfinite(lower) and lower == upper:
+        limit.set("upper", repr(lower + EQUAL))
+        notes.approximated("limits_equal", "A joint whose limits are equal is held there.", where)
+        return
+    if math.isfinite(lower) and math.isfinite(upper) and lower < upper:
         return
     for name in ("lower", "upper"):
         limit.attrib.pop(name, None)

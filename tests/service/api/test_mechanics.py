@@ -71,7 +71,8 @@ def test_inverse_kinematics(client):
         ("linearization", {"outputs": [{"joint": "pin", "body": "bob"}]}, "/outputs/0", "one of"),
         ("linearization", {"outputs": [{"joint": "pin", "coordinate": 1}]}, "/outputs/0/coor", "1"),
         ("linearization", {"inputs": [{"joint": "pin"}]}, "/inputs/0/joint", "no motor"),
-        ("linearization", {"q": {"pin": 1e50}}, "", "too large"),
+        ("linearization", {"q": {"pin": 1e50}}, "/q/pin", "too large"),
+        ("linearization", {"q": {"pin": 1.0}, "qd": {"pin": 1e50}}, "/qd/pin", "too large"),
         ("statics", {"load": {}}, "/load", "load is zero"),
         ("inverse-kinematics", {"targets": [{"body": "bob"}]}, "/targets/0", "no position"),
         ("inverse-kinematics", {"targets": []}, "/targets", "1"),
@@ -94,7 +95,7 @@ def test_what_is_wrong_is_said(client, operation, body, pointer, words):
             {"q": {"pin": [1, 2]}},
             "/q/pin",
             [1, 2],
-            "q of joint 'pin' must be 1 finite number, not ",
+            "The q of joint 'pin' must be 1 finite number, not ",
         ),
         (
             "linearization",

@@ -330,6 +330,21 @@ def test_one_limit_that_is_not_given_is_0(
     assert note.where == ["joint 'shoulder'"]
 
 
+@pytest.mark.parametrize("drives", ["none", "position"])
+@pytest.mark.parametrize("at", [0.0, 0.3, -0.3])
+def test_a_joint_whose_limits_are_equal_is_held(tmp_path: Path, at: float, drives: str) -> None:
+    """The compiler ignores such limits, with a warning: the joint would swing freely."""
+    text = ARM.format(inertia=INERTIA, shape="")
+    text = text.replace('lower="-2" upper="2"', f'lower="{at}" upper="{at}"')
+    answer = imported(tmp_path, text, drives=drives)
+    assert joints_of(answer)["shoulder"]["limits"] == {"lower": 0.0, "upper": 0.0}
+    (note,) = [one for one in answer.report.notes if one.code == "limits_equal"]
+    assert note.where == ["joint 'shoulder'"]
+    assert "starts_beyond_limit" not in codes(answer)
+    started = [one.where for one in answer.report.notes if one.code == "start_at_limit"]
+    assert bool(started) == (at != 0.0)
+
+
 @pytest.mark.parametrize("root", ["fixed", "free"])
 def test_joints_of_one_name_are_refused(tmp_path, root):
     text = ARM.format(inertia=INERTIA, shape="").replace('"grip"', '"elbow"')
