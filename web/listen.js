@@ -35,6 +35,7 @@ export function listen(page, session) {
   });
   session.on("problem", (problem) => {
     if (problem.code === "control_taken") showNote("Another viewer steers this run. What you look at is still yours.");
+    else if (problem.code === "scope_missing") showNote("You may watch this run, not steer it. What you look at is yours.");
     else showProblem(problem);
   });
   session.on("idle", (text) => showNote(text));

@@ -160,6 +160,7 @@
  * @property {number} runs
  * @property {Record<string, number>} counts  runs by state
  * @property {number} progress
+ * @property {{message?: string} | null} error
  * @property {string} created_at
  * @property {string | null} started_at
  * @property {string | null} finished_at
