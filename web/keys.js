@@ -1,5 +1,6 @@
 /** The keyboard: what each key does, and the list of it for people. */
 import { keptChoices } from "./kept.js";
+import { inBrowser } from "./storage.js";
 
 /**
  * @typedef {object} Binding
@@ -21,7 +22,7 @@ export let choices = { off: false, keys: {}, ...keptChoices(KEPT) };
 /** @param {Choices} chosen */
 export function keepChoices(chosen) {
   choices = chosen;
-  localStorage.setItem(KEPT, JSON.stringify(chosen));
+  inBrowser.set(KEPT, JSON.stringify(chosen));
 }
 
 /** @type {[name: string, does: string][]} */
