@@ -24,6 +24,8 @@ export function listen(page, session) {
   session.on("frame", (frame) => {
     charts.push(frame);
     happenings.add(frame.happenings ?? []);
+    const fired = (frame.happenings ?? []).filter(({ kind }) => kind === "trigger");
+    for (const { op, value } of fired.flatMap(({ joint }) => session.scene.triggers?.[joint]?.do ?? [])) if (op === "gravity") session.numbers.gravity = value;
     // who comes back to the page sees what happens then
     if (session.mode === "live" && !document.hidden) view.flashes?.add(frame.happenings ?? []);
   });
@@ -125,7 +127,7 @@ export function catchUp(page) {
 export async function readLog(page) {
   const { session, motors, transport } = page;
   if (!session || session.stored) return;
-  const { id, scene: { joints = [] } } = session;
+  const { id, scene: { joints = [], triggers = [] } } = session;
   const { turn } = motors;
   const { gravity } = session.numbers;
   const passed = (/** @type {unknown} */ error) => {
@@ -133,7 +135,7 @@ export async function readLog(page) {
     return null;
   };
   const asked = () => getSessionState(id).catch(passed);
-  const early = joints.length || session.origin ? asked() : null;
+  const early = joints.length || triggers.length || session.origin ? asked() : null;
   const log = await getCommands(id).catch(() => null);
   const state = await (early ?? (log?.some(({ op }) => op === "gravity") ? asked() : null));
   if (page.session !== session) return;

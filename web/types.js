@@ -112,7 +112,7 @@
  * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]
- * @property {{name: string, do: {op: string, body?: string}[]}[]} [triggers]
+ * @property {{name: string, do: {op: string, body?: string, value?: number[]}[]}[]} [triggers]
  * @property {Record<string, {vertices: Vec3[], faces: number[][]}>} [meshes]  that visuals show
  *
  * @typedef {object} Example

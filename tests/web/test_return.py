@@ -64,7 +64,9 @@ def profile(playwright: Any, chromium: str, tmp_path: Path) -> Iterator[Profile]
 
 # as browsers do that block site data, and those that have no room
 BLOCKED = """for (const name of ["localStorage", "sessionStorage", "indexedDB"])
-  Object.defineProperty(window, name, { get() { throw new DOMException("", "SecurityError"); } });"""
+  Object.defineProperty(window, name, {
+    get() { throw new DOMException("", "SecurityError"); },
+  });"""
 FULL = """Storage.prototype.setItem = () => {
   throw new DOMException("", "QuotaExceededError");
 };"""

@@ -247,6 +247,21 @@ def test_contacts_are_sent_only_while_something_shows_them(page: Any, shown: Sho
     shown.wait("cardan.contacts() !== null && cardan.shown().mode === 'history'")
 
 
+def test_gravity_that_a_trigger_sets_is_shown(page: Any, shown: Shown) -> None:
+    do = [{"op": "gravity", "value": [0, 0, -1.62]}]
+    trigger = {"name": "on the moon", "when": {"type": "time", "at": 0.01}, "do": do}
+    session = create(shown.server, {**FLOATING, "triggers": [trigger]}, paused=True)
+    page.goto(f"{shown.server}/#session={session}")
+    inspector = page.locator("#inspector")
+    playwright_api.expect(inspector).to_contain_text("0.00 m/s²")
+    shown.wait("cardan.pose('far')")
+    shown.post("step", n=10)
+    playwright_api.expect(inspector).to_contain_text("−1.62 m/s²")
+    # also to those who come later
+    page.reload()
+    playwright_api.expect(inspector).to_contain_text("−1.62 m/s²")
+
+
 def test_the_motor_panel_says_what_is_true(page: Any, shown: Shown) -> None:
     session = create(shown.server, WHEEL, paused=True)
     page.goto(f"{shown.server}/#session={session}")
