@@ -256,10 +256,10 @@ def test_gravity_that_a_trigger_sets_is_shown(page: Any, shown: Shown) -> None:
     playwright_api.expect(inspector).to_contain_text("0.00 m/s²")
     shown.wait("cardan.pose('far')")
     shown.post("step", n=10)
-    playwright_api.expect(inspector).to_contain_text("−1.62 m/s²")
+    playwright_api.expect(inspector).to_contain_text("1.62 m/s²")
     # also to those who come later
     page.reload()
-    playwright_api.expect(inspector).to_contain_text("−1.62 m/s²")
+    playwright_api.expect(inspector).to_contain_text("1.62 m/s²")
 
 
 def test_the_motor_panel_says_what_is_true(page: Any, shown: Shown) -> None:
