@@ -52,12 +52,15 @@ export async function request(method, path, body, { headers: more = {}, signal }
   return response;
 }
 
+/** The service speaks of headers, which nobody can set who looks at a page. */
+const LOCKED = "An API key is needed. A link for viewing shows one thing, until it has expired or was withdrawn. Whoever sent it can make another.";
+
 /** @param {Response} response @returns {Promise<Problem>} */
 async function readProblem(response) {
   const text = await response.text();
   try {
     const problem = JSON.parse(text);
-    if (typeof problem?.title === "string") return problem;
+    if (typeof problem?.title === "string") return response.status === 401 ? { ...problem, detail: LOCKED } : problem;
   } catch {
     // not JSON: a proxy in between, or a page of another server
   }

@@ -10,7 +10,7 @@ import { count, quantity } from "./format.js";
 import { Rows } from "./rows.js";
 import { label, node } from "./svg.js";
 
-const SIZE = { width: 460, height: 300, left: 84, bottom: 40, top: 20, right: 14 };
+const SIZE = { width: 460, height: 300, left: 84, bottom: 40, top: 20, right: 32 };
 /** Columns that say nothing a person compares. */
 const HIDDEN = new Set(["id", "link", "attempt", "finished_at", "error_code"]);
 /** States of runs that have not ended. */

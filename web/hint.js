@@ -1,12 +1,13 @@
 /** One line for the first visit: what hands can do in the view. Gone at the first touch, and never again. */
 import { byId } from "./dom.js";
+import { inBrowser } from "./storage.js";
 
 const KEPT = "cardan.hinted";
 const SHOWN_MS = 20_000;
 
 /** @returns {boolean} whether this browser has been told */
 export function wasHinted() {
-  return localStorage.getItem(KEPT) !== null;
+  return inBrowser.get(KEPT) !== null;
 }
 
 export function showHint() {
@@ -14,7 +15,7 @@ export function showHint() {
   const touch = matchMedia("(pointer: coarse)").matches;
   line.textContent = touch ? "Drag to turn. Rest a finger on a body, then pull it." : "Drag to turn. Hold Ctrl and drag a body to pull it.";
   line.hidden = false;
-  localStorage.setItem(KEPT, "1");
+  inBrowser.set(KEPT, "1");
   const hide = () => { line.hidden = true; };
   byId("stage", HTMLElement).addEventListener("pointerdown", hide, { once: true, capture: true });
   window.setTimeout(hide, SHOWN_MS);

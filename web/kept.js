@@ -4,6 +4,7 @@
  *
  * @import {Scene} from "./types.js"
  */
+import { inBrowser } from "./storage.js";
 
 const NAME = "cardan";
 const STORE = "scenes";
@@ -34,7 +35,7 @@ export async function keptSessions() {
 /** What this browser has chosen; nothing, where something else stands in its place. @param {string} key @returns {Record<string, any>} */
 export function keptChoices(key) {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? "{}");
+    const kept = JSON.parse(inBrowser.get(key) ?? "{}");
     return typeof kept === "object" && kept !== null ? kept : {};
   } catch {
     return {};

@@ -1,5 +1,6 @@
 /** The keyboard: what each key does, and the list of it for people. */
 import { keptChoices } from "./kept.js";
+import { inBrowser } from "./storage.js";
 
 /**
  * @typedef {object} Binding
@@ -21,7 +22,7 @@ export let choices = { off: false, keys: {}, ...keptChoices(KEPT) };
 /** @param {Choices} chosen */
 export function keepChoices(chosen) {
   choices = chosen;
-  localStorage.setItem(KEPT, JSON.stringify(chosen));
+  inBrowser.set(KEPT, JSON.stringify(chosen));
 }
 
 /** @type {[name: string, does: string][]} */
@@ -32,10 +33,10 @@ export const GESTURES = [
 
 /** Keys that a focused control needs for itself. @param {EventTarget | null} target @param {string} key */
 function taken(target, key) {
+  // whatever has the focus in the dialog, also when that is gone
+  if (document.querySelector("dialog[open]")) return true;
   if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox" || key === " ";
-  // also when what had the focus in the dialog is gone
-  if (document.querySelector("dialog[open]")) return true;
   if (!(target instanceof Element)) return false;
   // what can be scrolled and has the focus is scrolled
   if (target.matches("[role=region]") && (key.startsWith("arrow") || key === "home" || key === "end")) return true;

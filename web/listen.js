@@ -24,6 +24,8 @@ export function listen(page, session) {
   session.on("frame", (frame) => {
     charts.push(frame);
     happenings.add(frame.happenings ?? []);
+    const fired = (frame.happenings ?? []).filter(({ kind }) => kind === "trigger");
+    for (const { op, value } of fired.flatMap(({ joint }) => session.scene.triggers?.[joint]?.do ?? [])) if (op === "gravity") session.numbers.gravity = value;
     // who comes back to the page sees what happens then
     if (session.mode === "live" && !document.hidden) view.flashes?.add(frame.happenings ?? []);
   });
@@ -35,6 +37,7 @@ export function listen(page, session) {
   });
   session.on("problem", (problem) => {
     if (problem.code === "control_taken") showNote("Another viewer steers this run. What you look at is still yours.");
+    else if (problem.code === "scope_missing") showNote("You may watch this run, not steer it. What you look at is yours.");
     else showProblem(problem);
   });
   session.on("idle", (text) => showNote(text));
@@ -124,7 +127,7 @@ export function catchUp(page) {
 export async function readLog(page) {
   const { session, motors, transport } = page;
   if (!session || session.stored) return;
-  const { id, scene: { joints = [] } } = session;
+  const { id, scene: { joints = [], triggers = [] } } = session;
   const { turn } = motors;
   const { gravity } = session.numbers;
   const passed = (/** @type {unknown} */ error) => {
@@ -132,7 +135,7 @@ export async function readLog(page) {
     return null;
   };
   const asked = () => getSessionState(id).catch(passed);
-  const early = joints.length || session.origin ? asked() : null;
+  const early = joints.length || triggers.length || session.origin ? asked() : null;
   const log = await getCommands(id).catch(() => null);
   const state = await (early ?? (log?.some(({ op }) => op === "gravity") ? asked() : null));
   if (page.session !== session) return;

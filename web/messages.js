@@ -3,7 +3,7 @@
  *
  * @import {Fault, Problem} from "./types.js"
  */
-import { byId, make } from "./dom.js";
+import { byId, lastAsked, make } from "./dom.js";
 import { signs } from "./format.js";
 
 const NOTE_MS = 4000;
@@ -51,6 +51,7 @@ export function gathered(faults) {
  * @param {{label: string, run: () => unknown} | null} [way] what a person can do about it
  */
 export function showProblem(problem, way = null) {
+  if (problem.status === 401) way = { label: "Enter a key", run: async () => (await lastAsked(import("./key.js")))?.askForKey() };
   const faults = gathered(problem.errors ?? []);
   const unseen = faults.length - MAX_FAULTS;
   const { detail } = problem;

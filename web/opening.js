@@ -12,6 +12,7 @@ import { showFailure } from "./listen.js";
 import { clearMessages, showNote, showProblem } from "./messages.js";
 import { applyMoment, readMoment } from "./moment.js";
 import { Session } from "./session.js";
+import { inTab } from "./storage.js";
 import { Waiting, isNotReady } from "./waiting.js";
 
 const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
@@ -234,7 +235,7 @@ export class Opening {
     this.page.gallery?.mark(example);
     try {
       const info = await this.create(scene, example, way.overrides);
-      const own = sessionStorage.getItem(OWN);
+      const own = inTab.get(OWN);
       const viewer = this.page.session?.stream.clientId ?? "";
       if (turn !== this.turn || !await this.show(info, example, way)) {
         // something else was asked for meanwhile, perhaps the very session that would end now
@@ -243,8 +244,7 @@ export class Opening {
         return false;
       }
       if (own) api.endUnlessViewed(own, viewer);
-      if (example === null) sessionStorage.removeItem(OWN);
-      else sessionStorage.setItem(OWN, info.id);
+      inTab.set(OWN, example === null ? "" : info.id);
       return true;
     } catch (error) {
       this.page.gallery?.mark(this.page.example);
@@ -276,9 +276,9 @@ export class Opening {
     try {
       return await api.createSession(scene, options);
     } catch (error) {
-      const own = sessionStorage.getItem(OWN);
+      const own = inTab.get(OWN);
       if (!own || !(error instanceof api.ProblemError) || error.problem.code !== "no_capacity") throw error;
-      sessionStorage.removeItem(OWN);
+      inTab.set(OWN, "");
       await api.endUnlessViewed(own, this.page.session?.stream.clientId ?? "");
       return api.createSession(scene, options);
     }

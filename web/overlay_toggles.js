@@ -2,6 +2,7 @@
 import { byId, make } from "./dom.js";
 import { quantity } from "./format.js";
 import { keptChoices } from "./kept.js";
+import { inBrowser } from "./storage.js";
 
 /** @import {View} from "./view.js" */
 
@@ -34,7 +35,7 @@ export function overlayToggles(view) {
   const set = (/** @type {string} */ name, /** @type {boolean} */ on) => {
     lent.delete(name);
     show(name, on);
-    localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(Object.entries(state).filter(([one]) => !lent.has(one)))));
+    inBrowser.set(KEPT, JSON.stringify(Object.fromEntries(Object.entries(state).filter(([one]) => !lent.has(one)))));
   };
   byId("overlays", HTMLElement).append(...TOGGLES.map(([name, label, color]) => {
     const input = /** @type {HTMLInputElement} */ (make("input", { type: "checkbox", checked: Boolean(state[name]), "data-overlay": name }));

@@ -152,7 +152,7 @@ function studyRow(parts, info) {
   const facts = [wordOf(info.status), `${format.count(evaluations, "run")} of at most ${most}`, method.replaceAll("_", " "), whenOf(info)];
   const found = best ? [make("small", { class: "found" }, `Best: ${quantityOf(best.objective)}${best.feasible ? "" : " (not feasible)"} with ${valuesOf(best)}`)] : [];
   return make("li", { "data-status": info.status },
-    make("span", {}, make("b", {}, name), make("small", {}, facts.join(" · ")), ...found, ...(info.error?.message ? [make("small", { class: "why" }, info.error.message)] : []),
+    make("span", {}, make("b", {}, name), make("small", {}, facts.join(" · ")), ...found, ...whyOf(info),
       ...(going ? [make("progress", { max: most, value: evaluations, "aria-label": `Runs of ${name}` })] : [])),
     make("button", { type: "button", disabled: !evaluations, "aria-label": `Table: ${name}`, onclick: table }, "Table"),
     make("span", { class: "row ends" },
@@ -173,7 +173,7 @@ function simulationRow(parts, info) {
   const facts = [stateOf(info), info.status === "succeeded" ? format.count(info.total_steps, "step") : step, tookOf(info), whenOf(info)];
   const going = GOING.has(info.status);
   return make("li", { "data-status": info.status },
-    make("span", {}, make("b", {}, name), make("small", {}, facts.filter(Boolean).join(" · ")), ...(info.error?.message ? [make("small", { class: "why" }, info.error.message)] : [])),
+    make("span", {}, make("b", {}, name), make("small", {}, facts.filter(Boolean).join(" · ")), ...whyOf(info)),
     opener(parts, "Open", `Open ${name}`, () => opening.openRun(info.id), going),
     opener(parts, "As a ghost", `As a ghost ${name}`, async () => (await late.loadComparison()).showRun(info), going));
 }
@@ -183,7 +183,7 @@ function batchRow(parts, info) {
   const name = info.name || "unnamed scene";
   const counts = Object.entries(info.counts).map(([state, count]) => `${count} ${wordOf(state)}`).join(", ");
   return make("li", { "data-status": info.status },
-    make("span", {}, make("b", {}, name), make("small", {}, [`${format.count(info.runs, "run")}: ${counts}`, tookOf(info), whenOf(info)].filter(Boolean).join(" · "))),
+    make("span", {}, make("b", {}, name), make("small", {}, [`${format.count(info.runs, "run")}: ${counts}`, tookOf(info), whenOf(info)].filter(Boolean).join(" · ")), ...whyOf(info)),
     make("button", { type: "button", "aria-label": `Open the batch ${name}`, onclick: () => showTable(parts, info.id, name) }, "Table"), sharing(info.id, name, parts.note));
 }
 
@@ -201,6 +201,11 @@ function sharing(id, name, note) {
 /** @param {SimulationInfo} info */
 function stateOf(info) {
   return info.status === "running" ? `running, ${Math.round(100 * info.progress)} %` : wordOf(info.status);
+}
+
+/** @param {{error: {message?: string} | null}} info @returns {HTMLElement[]} why it ended as it did, if that was not wanted */
+function whyOf({ error }) {
+  return error?.message ? [make("small", { class: "why" }, error.message)] : [];
 }
 
 /** @param {{started_at: string | null, finished_at: string | null}} info */

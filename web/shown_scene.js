@@ -8,16 +8,9 @@ import * as api from "./api.js";
 import { startPoses } from "./shapes.js";
 import { StoredRun } from "./stored.js";
 
-const OVER = "This link shows no scene: it has expired or was withdrawn. Whoever sent it can make another.";
-
 /** @param {string} id @param {() => unknown} run starts a copy @returns {Promise<ShownScene>} */
 export async function openShownScene(id, run) {
-  try {
-    return new ShownScene(id, await api.getStoredScene(id), run);
-  } catch (error) {
-    const refused = error instanceof api.ProblemError && error.problem.status === 401;
-    throw refused ? new Error(OVER) : error;
-  }
+  return new ShownScene(id, await api.getStoredScene(id), run);
 }
 
 /** The one moment of a scene that has not begun. */

@@ -29,6 +29,7 @@ export async function openStored(info) {
   const recording = new Recording(await openNpz(npz), scene);
   const run = new StoredRun(info, scene, recording, summary, stride);
   const { unseen } = recording;
+  if (info.status !== "failed" && info.error?.message) run.gaps.push(`The run ended early, at step ${info.step} of ${info.total_steps}. ${info.error.message}`);
   if (stride > 1) run.gaps.push(`This is a long recording: one of ${stride} of its moments is shown.`);
   if (unseen.length) run.gaps.push(`The poses of ${unseen.length > FEW ? `${unseen.length} bodies` : unseen.join(", ")} were not recorded (“record” of the scene): they stand where they start.`);
   return run;

@@ -1,11 +1,12 @@
 /** Dark or light: what the system asks for, unless the button said otherwise. */
+import { inBrowser } from "./storage.js";
 
 const KEY = "cardan.theme";
 const system = window.matchMedia("(prefers-color-scheme: light)");
 
 /** @returns {"dark" | "light"} */
 export function theme() {
-  const chosen = localStorage.getItem(KEY);
+  const chosen = inBrowser.get(KEY);
   if (chosen === "dark" || chosen === "light") return chosen;
   return system.matches ? "light" : "dark";
 }
@@ -20,7 +21,7 @@ export function watchTheme(onChange) {
   system.addEventListener("change", apply);
   return {
     toggle() {
-      localStorage.setItem(KEY, theme() === "dark" ? "light" : "dark");
+      inBrowser.set(KEY, theme() === "dark" ? "light" : "dark");
       apply();
     },
   };

@@ -112,7 +112,7 @@
  * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]
- * @property {{name: string, do: {op: string, body?: string}[]}[]} [triggers]
+ * @property {{name: string, do: {op: string, body?: string, value?: number[]}[]}[]} [triggers]
  * @property {Record<string, {vertices: Vec3[], faces: number[][]}>} [meshes]  that visuals show
  *
  * @typedef {object} Example
@@ -160,6 +160,7 @@
  * @property {number} runs
  * @property {Record<string, number>} counts  runs by state
  * @property {number} progress
+ * @property {{message?: string} | null} error
  * @property {string} created_at
  * @property {string | null} started_at
  * @property {string | null} finished_at

@@ -43,6 +43,25 @@ def test_findings_of_the_verdict_are_put_away(page: Any, shown: Shown) -> None:
     playwright_api.expect(page.locator("#outline [aria-pressed=true]")).to_have_count(1)
 
 
+def test_a_box_to_tick_in_a_dialog_leaves_the_run_and_escape_closes(
+    page: Any, shown: Shown
+) -> None:
+    """Ticks of the page itself let all keys but the space through to the run."""
+    shown.open("double-pendulum", paused=True)
+    shown.post("step", n=1)
+    shown.wait("cardan.shown().step === 1")
+    page.get_by_role("button", name="Open scene").click()
+    dialog = page.locator("#scene-dialog")
+    tick = dialog.get_by_label("Add a ground")
+    tick.press("r")
+    tick.press("Space")
+    playwright_api.expect(tick).to_be_checked()
+    tick.press("Escape")
+    playwright_api.expect(dialog).to_be_hidden()
+    state = shown.rest()
+    assert (state["epoch"], state["step"], state["state"]) == (0, 1, "paused")
+
+
 def test_arrows_scroll_the_plots_that_have_the_focus(page: Any, shown: Shown) -> None:
     shown.open("double-pendulum", paused=True)
     shown.wait("cardan.pose('lower')")

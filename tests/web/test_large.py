@@ -101,13 +101,21 @@ def test_who_has_a_link_looks_and_does_not_steer(browser: Any, tmp_path: Path) -
         # what acts on the run is pale, and what is asked for nevertheless is refused
         tab.locator("#stage canvas").focus()
         tab.keyboard.press(" ")
-        playwright_api.expect(tab.locator("#messages .message")).to_have_count(1)
+        said = tab.locator("#messages")
+        playwright_api.expect(said).to_contain_text("You may watch this run, not steer it.")
         assert client.get(f"/sessions/{made['id']}").json()["state"] == "paused"
         # masses come with the link
         tab.keyboard.press("x")
         shown.wait("cardan.inertias().length === 2 * 12 * 6")
         client.post(f"/sessions/{made['id']}:step", json={"n": 10}).raise_for_status()
         shown.wait("cardan.shown().step === 10")
+        # who comes again when the link is over is told so, and may have a key
+        client.delete(f"/sessions/{made['id']}/shares/{link['id']}").raise_for_status()
+        playwright_api.expect(said).to_contain_text("The session is over")
+        tab.reload()
+        playwright_api.expect(said).to_contain_text("has expired or was withdrawn")
+        said.get_by_role("button", name="Enter a key").click()
+        playwright_api.expect(tab.get_by_role("textbox", name="API key")).to_be_focused()
         context.close()
         client.delete(f"/sessions/{made['id']}")
 

@@ -62,6 +62,16 @@ def profile(playwright: Any, chromium: str, tmp_path: Path) -> Iterator[Profile]
     made.context.close()
 
 
+# as browsers do that block site data, and those that have no room
+BLOCKED = """for (const name of ["localStorage", "sessionStorage", "indexedDB"])
+  Object.defineProperty(window, name, {
+    get() { throw new DOMException("", "SecurityError"); },
+  });"""
+FULL = """Storage.prototype.setItem = () => {
+  throw new DOMException("", "QuotaExceededError");
+};"""
+
+
 def run_own_scene(page: Any, shown: Shown) -> str:
     """Paste a scene, run it for a moment, pause; its session."""
     shown.open("double-pendulum")
@@ -117,6 +127,21 @@ def test_a_reload_returns_to_the_session_and_its_moment(page: Any, shown: Shown)
         shown.wait(f"cardan.sessionId() === '{session}' && cardan.shown().step === {step}")
         playwright_api.expect(page.locator("#scene-name")).to_have_text("floating")
         playwright_api.expect(page.locator("#run-state")).to_have_text("paused")
+
+
+@pytest.mark.parametrize("storage", [BLOCKED, FULL])
+def test_a_browser_that_keeps_nothing_shows_the_page_all_the_same(
+    page: Any, shown: Shown, storage: str
+) -> None:
+    page.add_init_script(storage)
+    page.goto(f"{shown.server}/#scene=incline")
+    shown.wait("cardan.shown().time > 0")
+    # what is chosen lasts as long as the page
+    page.get_by_label("Contacts", exact=True).check()
+    root = page.locator("html")
+    for theme in ("light", "dark"):
+        page.locator("#theme").click()
+        playwright_api.expect(root).to_have_attribute("data-theme", theme)
 
 
 def test_a_closed_tab_opens_where_it_was(page: Any, shown: Shown) -> None:

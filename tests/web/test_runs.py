@@ -91,6 +91,34 @@ def test_a_stored_run_says_when_it_failed(page: Any, shown: Shown) -> None:
     httpx.delete(f"{url}/{made['id']}", timeout=60).raise_for_status()
 
 
+def test_what_ended_early_says_why(page: Any, shown: Shown) -> None:
+    """A run that took too long and a batch that was stopped: their results look like others."""
+    wait = {"Prefer": "wait=30"}
+    endless = {**FLOATING, "simulation": {"dt": 0.001, "duration": 10_000}}
+    url = f"{shown.server}/v1/simulations"
+    made = httpx.post(url, json={"scene": endless, "timeout_s": 1}, headers=wait, timeout=60).json()
+    assert made["status"] == "timed_out"
+    # whose last label has exponents
+    masses = [{"/bodies/0/mass": mass} for mass in (1e-9, 1.5e-9)]
+    runs = [{"/gravity": [1e40, 0, 0]}, *masses]
+    wanted = {"scene": SHORT, "name": "stopped", "mode": "list", "runs": runs, "on_failure": "stop"}
+    url = f"{shown.server}/v1/batches"
+    batch = httpx.post(url, json=wanted, headers=wait, timeout=60).json()
+    page.goto(f"{shown.server}/#run={made['id']}")
+    words = f"The run ended early, at step {made['step']} of 10000000. {made['error']['message']}"
+    playwright_api.expect(page.locator("#messages")).to_contain_text(words)
+    page.get_by_role("button", name="Runs").click()
+    row = page.locator("#runs-dialog li", has_text="stopped")
+    playwright_api.expect(row).to_contain_text(batch["error"]["message"])
+    row.get_by_role("button", name="Open the batch").click()
+    plot = page.locator("#runs-dialog .scatter")
+    playwright_api.expect(plot.locator("text").first).to_be_visible()
+    # no label is cut off
+    over = """(plot) => [...plot.querySelectorAll("text")].map((text) =>
+      text.getBBox().x + text.getBBox().width - plot.viewBox.baseVal.width)"""
+    assert max(plot.evaluate(over)) <= 0
+
+
 @pytest.mark.parametrize(
     ("record", "words"),
     [
@@ -217,6 +245,21 @@ def test_contacts_are_sent_only_while_something_shows_them(page: Any, shown: Sho
     shown.wait(f"!('contacts' in {channels}) && cardan.contacts() === null")
     page.locator("[data-overlay=contacts]").check()
     shown.wait("cardan.contacts() !== null && cardan.shown().mode === 'history'")
+
+
+def test_gravity_that_a_trigger_sets_is_shown(page: Any, shown: Shown) -> None:
+    do = [{"op": "gravity", "value": [0, 0, -1.62]}]
+    trigger = {"name": "on the moon", "when": {"type": "time", "at": 0.01}, "do": do}
+    session = create(shown.server, {**FLOATING, "triggers": [trigger]}, paused=True)
+    page.goto(f"{shown.server}/#session={session}")
+    inspector = page.locator("#inspector")
+    playwright_api.expect(inspector).to_contain_text("0.00 m/s²")
+    shown.wait("cardan.pose('far')")
+    shown.post("step", n=10)
+    playwright_api.expect(inspector).to_contain_text("1.62 m/s²")
+    # also to those who come later
+    page.reload()
+    playwright_api.expect(inspector).to_contain_text("1.62 m/s²")
 
 
 def test_the_motor_panel_says_what_is_true(page: Any, shown: Shown) -> None:
