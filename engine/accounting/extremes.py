@@ -209,8 +209,7 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
     """Keep the largest errors of this step, where they are larger than those before.
 
     Reads   state at the end of the step; contacts as found in its middle; joints of sleeping bodies
-    were recorded
-            before
+            were recorded before
     Writes  state.extremes
     Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
     """

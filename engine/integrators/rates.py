@@ -159,8 +159,7 @@ def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
     """Write all forces on nodes at this time; return the number of loop equations.
 
     Reads   clock: 1 s and a negligible share of the scene's step, so that rows give continuous
-    forces
-            without the terms of a step
+            forces without the terms of a step
 
     Writes  work.tree.F, u; work.rows: equations first, those of couplings before others;
             problem.count[2]; out: WORK_IN, DAMPED are powers

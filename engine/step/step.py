@@ -165,7 +165,7 @@ def advance(world: World) -> bool:
 def end_step(world: World, is_free: bool) -> None:
     """Positions are corrected, joints break, bodies fall asleep, errors are recorded.
 
-    Of free bodies only the last applies.
+    Of free bodies, and in a state that is not finite, only the last applies.
     """
     model, state, work, report = world.model, world.state, world.work, world.report
     now, h = read_clock(report), world.options.time_step
@@ -203,14 +203,17 @@ def step(world: World) -> bool:
     state, work = world.state, world.work
     work.drives.without_rows[0], work.drives.shown[0] = 0, 0
     is_free = state.time[0] + BESIDE * world.options.time_step >= world.clock.free_from[0]
+    is_bad = first_bad_body(world.model.bodies, state) >= 0
     if is_free:
         drift_freely(world)
-    elif first_bad_body(world.model.bodies, state) < 0:
+    elif is_bad:
+        clear_report(world)
+    else:
         if not advance(world):
             roll_back(world)
             return False
         report_totals(world)
-    end_step(world, is_free)
+    end_step(world, is_free or is_bad)
     if work.drives.shown[0] > 0:
         show_rows(world)
     return True

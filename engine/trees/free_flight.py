@@ -101,8 +101,7 @@ def solve_free_flight(tree: Tree, work: TreeWork, gravity_W: Vec3) -> None:
 
     Reads   work.u, velocity_product; the factor
     Writes  work.qdd (v,), A (k, 6): in free flight; work.fall (v,), drop (k, 6): by gravity alone,
-    drop
-            relative to free fall
+            drop relative to free fall
     Check   tests/engine/trees/test_free_flight.py
     """
     for i in range(tree.kind.shape[0]):

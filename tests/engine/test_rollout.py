@@ -140,6 +140,22 @@ def test_faults_are_said() -> None:
         rollout(document, [{}], ("energy.colour",))
 
 
+def test_a_run_that_fails_at_once_reads_nothing_of_the_run_before() -> None:
+    document = short("incline")
+    moving = next(i for i, one in enumerate(document["bodies"]) if one.get("type") != "static")
+    far = {f"/bodies/{moving}/position/0": 2e30}
+    variants, found = Variants(document), []
+    for overrides in ({}, far):
+        simulation = variants.simulation(variants.scene(overrides))
+        simulation.advance(simulation.total_steps)
+        found.append(simulation)
+    fresh = alone(document, far)
+    assert fresh.failure is not None
+    assert variants.builds == 1
+    assert found[-1].state_hash() == fresh.state_hash()
+    assert found[-1].solver_report()["contacts"] == fresh.solver_report()["contacts"] == 0
+
+
 def test_a_failed_restart_leaves_the_simulation_usable() -> None:
     document = short("double-pendulum")
     variants = Variants(document)
