@@ -83,7 +83,7 @@ export class BatchView {
 
   /** @param {Row} row */
   line(row) {
-    return make("tr", { "data-status": String(row.status) }, ...this.columns.map((name) => {
+    return make("tr", { "data-status": isWrong(row) ? "failed" : String(row.status) }, ...this.columns.map((name) => {
       if (name !== "run") return make("td", typeof row[name] === "number" ? { class: "number" } : {}, text(row[name]));
       return make("td", {}, make("button", { type: "button", "aria-label": `Open run ${row.run}`, onclick: () => this.onOpen(row) }, String(row.run)));
     }));
@@ -111,13 +111,18 @@ export class BatchView {
 
   /** @param {Row} row @param {number} cx @param {number} cy */
   dot(row, cx, cy) {
-    const dot = node("circle", { cx, cy, r: 4.5, class: row.status === "succeeded" ? "good" : GOING.has(String(row.status)) ? "going" : "bad" });
+    const dot = node("circle", { cx, cy, r: 4.5, class: GOING.has(String(row.status)) ? "going" : row.status === "succeeded" && !isWrong(row) ? "good" : "bad" });
     const title = node("title", {});
     title.textContent = `Run ${row.run}: ${text(row[this.across.value])}, ${text(row[this.up.value])}`;
     dot.append(title);
     dot.addEventListener("click", () => this.onOpen(row));
     return dot;
   }
+}
+
+/** Whether the verdict calls the result of a run wrong, which is no better than none. @param {Row} row */
+function isWrong(row) {
+  return row["verdict.status"] === "wrong";
 }
 
 /** What somebody has chosen stays. @param {HTMLSelectElement} select @param {string[]} names @param {string} first if nobody has */

@@ -41,6 +41,9 @@ log = logging.getLogger("cardan.api")
 
 router = resource_router("simulations")
 
+# how a run ended, where its state does not say it as a verb
+ENDED = {"cancelled": "was cancelled", "timed_out": "took too long and ended"}
+
 
 class SimulationPage(Base):
     """One page of simulations, newest first."""
@@ -203,9 +206,8 @@ def nothing_yet(row: Row, what: str) -> ProblemError:
     """Return the problem of a result that does not exist (yet)."""
     if row["state"] in TERMINAL:
         message = (row["error"] or {}).get("message", "it left nothing")
-        return ProblemError(
-            404, "no_result", f"The simulation {row['state']} without a {what}: {message}"
-        )
+        ended = ENDED.get(row["state"], row["state"])
+        return ProblemError(404, "no_result", f"The simulation {ended} without a {what}: {message}")
     return ProblemError(
         409,
         "not_finished",

@@ -111,6 +111,29 @@ def test_friction_is_asked_for_while_it_is_drawn(page: Any, server: str, shown: 
     assert '"friction"' not in subscribed
 
 
+def test_a_run_of_a_batch_that_is_wrong_stands_out(page: Any, server: str) -> None:
+    """Its result is no better than that of a run that failed."""
+    rod = {"name": "rod", "mass": 1.0, "inertia": [0.1, 0.1, 0.1], "position": [0.5, 0, 0]}
+    pin: dict[str, Any] = {"name": "pin", "type": "hinge", "parent": "world", "child": "rod"}
+    pin |= {"anchor": [0, 0, 0], "axis": [0, 1, 0], "motor": {"type": "velocity", "target": 5.0}}
+    simulation = {"dt": 0.002, "duration": 0.2}
+    scene = {"simulation": simulation, "bodies": [rod], "joints": [pin]}
+    # a drive that nothing stops, against a stop that nothing moves
+    limits = [{"lower": -x, "upper": x} for x in (3.0, 0.05)]
+    wanted = {"scene": scene, "variations": {"/joints/0/limits": limits}}
+    made = httpx.post(
+        f"{server}/v1/batches", json=wanted, headers={"Prefer": "wait=30"}, timeout=60
+    )
+    made.raise_for_status()
+    page.goto(f"{server}/#batch={made.json()['id']}")
+    dialog = page.locator("#runs-dialog")
+    playwright_api.expect(dialog.locator(".scatter circle.good")).to_have_count(1)
+    playwright_api.expect(dialog.locator(".scatter circle.bad")).to_have_count(1)
+    row = dialog.locator("tr[data-status=failed]")
+    playwright_api.expect(row).to_have_count(1)
+    playwright_api.expect(row).to_contain_text("wrong")
+
+
 def test_a_link_to_a_batch_opens_its_table(page: Any, server: str, shown: Shown) -> None:
     wanted = {
         "scene": "double-pendulum",

@@ -3,6 +3,7 @@ import uuid
 
 import pytest
 
+from cardan.service.api.simulations import nothing_yet
 from tests.service.real_server import DROP, long_scene, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -95,6 +96,19 @@ def test_a_timeout_ends_a_run(client):
     assert (summary["status"], summary["reason"]) == ("timed_out", info["error"]["message"])
     said = [line["message"] for line in client.get(info["links"]["logs"]).json()["items"]]
     assert "It is timed out: The run took longer than its timeout_s." in said
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("failed", "The simulation failed without a summary: it left nothing"),
+        ("cancelled", "The simulation was cancelled without a summary: it left nothing"),
+        ("timed_out", "The simulation took too long and ended without a summary: it left nothing"),
+    ],
+)
+def test_what_a_run_did_not_leave_is_said_in_words(state, words):
+    problem = nothing_yet({"state": state, "error": None}, "summary")
+    assert (problem.status, problem.code, problem.detail) == (404, "no_result", words)
 
 
 def test_a_run_that_blows_up_keeps_its_frames_and_says_where(client):
