@@ -69,7 +69,7 @@ def _repair_limits(joint: Element, where: str, notes: Notes) -> None:
         # the compiler says what it cannot read
         return
     lower, upper = found[0][0], found[1][0]
-    if math.isfinite(lower) and lower == upper:
+    if math.isfinite(lower) and lower == upper != 0.0:
         limit.set("upper", repr(lower + EQUAL))
         notes.approximated("limits_equal", "A joint whose limits are equal is held there.", where)
         return
@@ -77,7 +77,10 @@ def _repair_limits(joint: Element, where: str, notes: Notes) -> None:
         return
     for name in ("lower", "upper"):
         limit.attrib.pop(name, None)
-    if lower > upper:
+    if lower == upper == 0.0:
+        why = "Both limits are 0, as programs write that know none: the joint has none."
+        notes.guessed("limits_zero", why, where)
+    elif lower > upper:
         why = "A lower limit above the upper one: the joint has none."
         notes.dropped("limits_inverted", why, where)
     else:
