@@ -14,13 +14,16 @@ from cardan.engine.bodies.mass_properties import (
     parallel_axis,
 )
 from cardan.engine.build.faults import Faults
-from cardan.engine.build.memoised import memoised
+from cardan.engine.build.memoised import memoised_for
 from cardan.engine.build.presence import is_absent
 from cardan.engine.build.rotations import cross, turn, turn_all
 from cardan.engine.build.shapes import mass_of_shape
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
 from cardan.schemas import Scene
 from cardan.schemas.body import Body
+
+# bodies whose masses are kept, for variants of a scene
+MOST_BODIES = 256
 
 BODY_KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
@@ -31,7 +34,7 @@ def given_inertia(values: tuple[float, ...]) -> NDArray[np.float64]:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-@memoised
+@memoised_for(MOST_BODIES)
 def mass_of_shapes(shapes: tuple[Any, ...], density: float) -> MassProperties | None:
     """Shapes of one density [kg/m^3] as one body; None when none of them has a volume."""
     parts = [p for p in (mass_of_shape(s, density) for s in shapes) if p is not None]

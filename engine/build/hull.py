@@ -7,8 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.memoised import memoised_for
+
 # Share of the size by which points of single precision lie beside the planes of their faces.
 ROUNDED = 1e-6
+# Hulls that are kept, for variants of a scene and for the masses of its bodies.
+MOST_HULLS = 256
 # Triangles that meet at less than this angle [rad] are one plane.
 FLAT = 1e-4
 
@@ -20,9 +24,10 @@ class Hull(NamedTuple):
     triangles: NDArray[np.int64]  # (t, 3)    counter-clockwise from outside
     normals: NDArray[np.float64]  # (f, 3) -  of the planar faces
     offsets: NDArray[np.float64]  # (f,) m
-    loops: list[NDArray[np.int64]]  # vertices of each face, counter-clockwise from outside
+    loops: tuple[NDArray[np.int64], ...]  # vertices of each face, counter-clockwise from outside
 
 
+@memoised_for(MOST_HULLS)
 def convex_hull(points: NDArray[np.float64]) -> Hull:
     """The hull of points (n, 3) by Qhull; triangles in one plane become one face.
 
@@ -51,30 +56,42 @@ def convex_hull(points: NDArray[np.float64]) -> Hull:
     return Hull(vertices, triangles, normals, offsets, loops)
 
 
+def planes_of(normals: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(t,) the plane of each triangle, by its normal; planes are numbered as they come first."""
+    from scipy.spatial import cKDTree
+
+    plane, count = np.full(len(normals), -1), 0
+    for t, near in enumerate(cKDTree(normals).query_ball_point(normals, FLAT)):
+        if plane[t] < 0:
+            same = [other for other in near if plane[other] < 0]
+            plane[same] = count
+            count += 1
+    return plane
+
+
 def planar_faces(
     vertices: NDArray[np.float64],
     triangles: NDArray[np.int64],
     equations: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.int64]]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray[np.int64], ...]]:
     """One face for every distinct plane (normal, -offset) of the triangles.
 
     A face has all vertices of its triangles: some lie beside its plane where points were rounded,
     as in files of single precision.
     """
-    kept: list[NDArray[np.float64]] = []
-    loops = []
-    left = np.asarray(equations, dtype=float)
-    while len(left):
-        n = left[0, :3]
-        kept.append(left[0])
-        same = np.linalg.norm(left[:, :3] - n, axis=1) <= FLAT
-        on = np.unique(triangles[same])
-        left, triangles = left[~same], triangles[~same]
-        middle = vertices[on].mean(axis=0)
-        u = np.linalg.svd(n[None, :])[2][1]
-        arms = vertices[on] - middle
-        angles = np.arctan2(arms @ np.cross(n, u), arms @ u)
-        loops.append(on[np.argsort(angles, kind="stable")].astype(np.int64))
-    normals = np.array([k[:3] for k in kept])
-    offsets = np.array([-k[3] for k in kept])
-    return normals, offsets, loops
+    plane = planes_of(equations[:, :3])
+    kept = equations[np.unique(plane, return_index=True)[1]]
+    normals, offsets = kept[:, :3].copy(), -kept[:, 3]
+    # the vertices of each face, once, face by face
+    corners = np.unique(plane[:, None] * len(vertices) + triangles)
+    face, on = np.divmod(corners, len(vertices))
+    first = np.searchsorted(face, np.arange(len(kept)))
+    count = np.diff(np.append(first, len(face)))
+    middle = np.add.reduceat(vertices[on], first) / count[:, None]
+    # in each plane angles are counted from u
+    u = np.linalg.svd(normals[:, None, :])[2][:, 1]
+    arms = vertices[on] - middle[face]
+    across = np.einsum("ij,ij->i", arms, np.cross(normals, u)[face])
+    angles = np.arctan2(across, np.einsum("ij,ij->i", arms, u[face]))
+    around = on[np.lexsort((angles, face))]
+    return normals, offsets, tuple(np.split(around, first[1:]))

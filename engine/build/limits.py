@@ -113,10 +113,11 @@ def bounds(shapes: Shapes) -> tuple[Array, Array]:
     """Least and largest coordinates (m, 3) of each shape, from the centre of mass, body axes."""
     half = half_widths(shapes)
     lower, upper = shapes.p_BS - half, shapes.p_BS + half
+    R = rotation_matrices(shapes.q_BS)
     for i in np.flatnonzero(shapes.kind == CONVEX):
         start = shapes.point_start[i]
         points = shapes.points[start : start + shapes.point_count[i]]
-        turned = points @ rotation_matrices(shapes.q_BS[i : i + 1])[0].T
+        turned = points @ R[i].T
         lower[i] = shapes.p_BS[i] + turned.min(axis=0)
         upper[i] = shapes.p_BS[i] + turned.max(axis=0)
     return lower, upper

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cardan.engine.build.components import components
 from cardan.engine.build.facets import find_curvatures
 from cardan.engine.build.hull import FLAT
+from cardan.engine.build.memoised import memoised_for
 from cardan.engine.build.mesh_tree import build_tree
 from cardan.engine.world.model import (
     EDGE_BORDER,
@@ -24,6 +25,9 @@ from cardan.schemas.checks.surface import Surface, closure_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+# meshes that are kept for variants of a scene, and the largest of their arrays [byte]
+MOST_MESHES, MESH_BYTES = 8, 4_000_000
 
 
 class Mesh(NamedTuple):
@@ -127,6 +131,7 @@ def find_rings(faces: Ints, n_vertices: int) -> tuple[Ints, Ints]:
     return np.r_[0, np.cumsum(counts)].astype(np.int64), (key % n_vertices).astype(np.int64)
 
 
+@memoised_for(MOST_MESHES, MESH_BYTES)
 def build_mesh(surface: Surface, is_field: bool) -> Mesh:
     """The mesh of a surface; is_field: a heightfield, solid below.
 

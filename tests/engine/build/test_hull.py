@@ -52,6 +52,31 @@ def test_box_in_single_precision_has_six_faces(away: float, n: int) -> None:
             assert (np.cross(arms, np.roll(arms, -1, axis=0)) @ normal > 0.0).all()
 
 
+@pytest.mark.parametrize("n", [6, 40, 150])
+def test_faces_are_what_each_triangle_says_of_its_plane(n: int) -> None:
+    """Vertices of triangles with the normal of a face, each once, around it."""
+    random = np.random.default_rng(n)
+    for cloud in (random.normal(size=(n, 3)), rounded(grid(3) + 0.3), grid(2) * [1, 1, 1e-3]):
+        hull = convex_hull(cloud)
+        p = hull.points[hull.triangles]
+        normals = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+        normals /= np.linalg.norm(normals, axis=1)[:, None]
+        assert is_closed(hull)
+        for normal, loop in zip(hull.normals, hull.loops, strict=True):
+            same = np.linalg.norm(normals - normal, axis=1) < 2e-4
+            assert sorted(loop) == np.unique(hull.triangles[same]).tolist()
+            sides = np.roll(hull.points[loop], -1, axis=0) - hull.points[loop]
+            turns = np.cross(sides, np.roll(sides, -1, axis=0)) @ normal
+            assert (turns > 0.0).all()
+
+
+def test_the_hull_of_a_shape_is_made_once() -> None:
+    """Variants of a robot have the same hulls, and masses are those of hulls, too."""
+    clouds = [np.random.default_rng(seed).normal(size=(20, 3)) for seed in range(30)]
+    hulls = [convex_hull(cloud) for cloud in clouds]
+    assert all(convex_hull(cloud.copy()) is hull for cloud, hull in zip(clouds, hulls, strict=True))
+
+
 def test_hull_of_exact_points_is_not_approximated() -> None:
     hull = convex_hull(grid(5))
     assert sorted(map(len, hull.loops)) == 6 * [4]

@@ -159,7 +159,7 @@ def build_shapes(solids):
             solid = replace(
                 solid,
                 size=tuple(mesh.half),
-                offset=tuple(np.array(solid.offset) + turn.apply(mesh.middle)),
+                offset=tuple(np.array(solid.offset) + turn.apply(mesh.middle.copy())),
             )
         rows["point_count"].append(len(points) - rows["point_start"][-1])
         rows["face_count"].append(len(normals) - rows["face_start"][-1])
