@@ -28,20 +28,20 @@ ROOT = Path(__file__).resolve().parents[1]
 class Copying(Folder):
     """The user's cache; machine code that passes through is kept in another folder, too."""
 
-    def __init__(self, target: Folder) -> None:
+    def __init__(self, copies: Folder) -> None:
         super().__init__(USER_CACHE.base)
-        self.target = target
+        self.copies = copies
 
     def read(self, name: str) -> bytes | None:
         content = super().read(name)
         if content is not None and name.startswith(PLACE):
-            self.target.write(name, content)
+            self.copies.write(name, content)
         return content
 
     def write(self, name: str, content: bytes) -> None:
         super().write(name, content)
         if name.startswith(PLACE):
-            self.target.write(name, content)
+            self.copies.write(name, content)
 
 
 def collect(folder: Path, for_all: bool) -> int:
@@ -60,10 +60,10 @@ def collect(folder: Path, for_all: bool) -> int:
     return sum(path.is_file() for path in folder.rglob("*"))
 
 
-def build(target: Path, kernels: str) -> None:
-    """One wheel; `kernels` is empty for the one of all platforms."""
+def build(into: Path, kernels: str) -> None:
+    """Build one wheel; `kernels` is empty for the one of all platforms."""
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)],
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(into)],
         cwd=ROOT,
         env=os.environ | {"CARDAN_SHIPPED_KERNELS": kernels},
         check=True,
@@ -76,14 +76,14 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "dist")
     parser.add_argument("--here", action="store_true")
     asked = parser.parse_args()
-    target = asked.folder.absolute()
+    into = asked.folder.absolute()
     with tempfile.TemporaryDirectory() as place:
         kernels = Path(place) / "kernels"
         files = collect(kernels, not asked.here)
         size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
         print(f"{files} files of machine code, {size / 1e6:.1f} MB")
-        build(target, "")
-        build(target, str(kernels))
+        build(into, "")
+        build(into, str(kernels))
     return 0
 
 

@@ -80,9 +80,8 @@ def alone(bare: float) -> None:
     simulation = Simulation(scene)
     show("prepare the recording", median_ms(lambda: Recording(simulation)), "ms")
     show("summary", median_ms(simulation.summary), "ms")
-    if hasattr(engine, "rollout"):
-        kept = recorded_ms()
-        show("steps, each recorded", kept, "ms", kept / bare)
+    kept = recorded_ms()
+    show("steps, each recorded", kept, "ms", kept / bare)
     whole = median_ms(lambda: engine.run(scene))
     show("run with every step recorded", whole, "ms", whole / bare)
     sparse = load_scene(scene_of(STEPS))
@@ -93,8 +92,6 @@ def alone(bare: float) -> None:
 
 def rolled(runs: int, bare: float) -> None:
     """Variants in one process."""
-    if not hasattr(engine, "rollout"):
-        return
     masses = [0.5 + k / runs for k in range(runs)]
     began = time.process_time()
     found = engine.rollout(scene_of(STEPS), {POINTER: masses})
@@ -136,11 +133,6 @@ def post(client: httpx.Client, runs: int, name: str) -> tuple[dict[str, Any], fl
     }
     began = time.perf_counter()
     answer = client.post("/v1/batches", json=body)
-    if answer.status_code == 422:
-        # a service from before `record`
-        del body["record"]
-        began = time.perf_counter()
-        answer = client.post("/v1/batches", json=body)
     answer.raise_for_status()
     return answer.json(), time.perf_counter() - began
 

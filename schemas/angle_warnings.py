@@ -29,7 +29,7 @@ Place = tuple[list[str | int], float]
 
 
 def angle_warnings(scene: Scene) -> Iterator[Fault]:
-    """Warnings about limits and targets of angles that are round numbers of degrees."""
+    """Warnings about limits, targets and starts of angles that are round numbers of degrees."""
     for i, joint in enumerate(scene.joints):
         for path, value in _angles(joint):
             if abs(value) in ROUND_DEGREES:

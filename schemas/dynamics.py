@@ -92,7 +92,8 @@ class DynamicsModelAnswer(Base):
     bodies: list[str]
     """Names of the bodies, in the order of answers about them."""
     outside: list[str]
-    """Joints that are no part of the trees; with any, inverse and forward dynamics are refused."""
+    """Joints that are no part of the trees; with any, inverse and forward dynamics and bias forces
+    are refused."""
     start: list[Finite]
     """Coordinates where the scene has its bodies."""
 

@@ -140,8 +140,9 @@ class SimulationOptions(Base):
     cores in scenes of 1000 moving bodies and more, else one. Results have the same bits with any
     number, and more than one work where that is found to be faster."""
     verify: Boolean = False
-    """Whether a run is repeated with half and a quarter of `dt`: the summary then says how far the
-    answer depends on the step. Costs seven times the steps; live sessions do not verify."""
+    """Whether a run is repeated with half and, unless both agree, a quarter of `dt`: the summary
+    then says how far the answer depends on the step. Costs up to seven times the steps; live
+    sessions do not verify."""
     verify_tolerance: Positive = 0.01
     """Share of the scene's size within which answers of different steps count as the same [-]."""
     accuracy: AccuracyOptions | None = None

@@ -32,6 +32,6 @@ class Record(Base):
     """Records per simulated second, instead of `every` [Hz]."""
     channels: tuple[Channel, ...] = CHANNELS
     """Channels to keep; `constraints`: all rows of each recorded step; `events`: all moments at
-    which shapes begin or cease to touch."""
+    which shapes begin or cease to touch, joints break, triggers fire and bodies come and go."""
     bodies: tuple[Name, ...] | None = None
     """Names of the bodies to keep; none: all."""

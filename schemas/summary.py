@@ -111,8 +111,9 @@ class JointSummary(Open):
     broken: list[BrokenJoint] = Field(default_factory=list)
     """Joints that broke, in the order of the scene."""
     not_unique: list[UndeterminedReaction] = Field(default_factory=list)
-    """Joints whose reactions are not unique at the start, in the order of the scene; of loops with
-    at most 300 equations. Reactions of all others are those that the laws of mechanics ask for."""
+    """Joints whose reactions are not unique at the start, in the order of the scene; of scenes
+    whose joints have at most 400 equations. There, reactions of all others are those that the laws
+    of mechanics ask for."""
 
 
 class FiredTrigger(Open):
@@ -215,8 +216,8 @@ class Verdict(Open):
     """Whether the numbers of a run can be trusted."""
 
     status: Literal["trusted", "suspect", "wrong"]
-    """`wrong`: it failed, or a joint or the energy is far beyond its limit; `suspect`: it has
-    findings; `trusted`: it has none."""
+    """`wrong`: it failed, or a joint, a drive, a penetration or the energy is far beyond its limit;
+    `suspect`: it has findings; `trusted`: it has none."""
     findings: list[Finding] = Field(default_factory=list)
     """Every limit that was left."""
 

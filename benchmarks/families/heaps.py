@@ -25,7 +25,7 @@ from benchmarks.families.solids import (
 
 
 def reach(one: Scene) -> float:
-    """Radius of a ball about the origin of a body's shape that holds it."""
+    """Radius of a ball about a body's origin that holds one of its shapes."""
     size, kind = one["size"], one["kind"]
     if kind == "hull":
         return float(np.linalg.norm(one["points"], axis=1).max())
@@ -207,8 +207,8 @@ def incline(rng: Random) -> Scene:
     """Boxes, balls and rollers down a ramp."""
     angle = rng.uniform(0.1, 0.6)
     tilt = about([0, 1, 0], angle)
-    along, up = np.array([math.cos(angle), 0, -math.sin(angle)]), np.array([0, 0, 0.0])
-    up[[0, 2]] = math.sin(angle), math.cos(angle)
+    along = np.array([math.cos(angle), 0, -math.sin(angle)])
+    up = np.array([math.sin(angle), 0, math.cos(angle)])
     foot = np.array([0.0, 0.0, 2.2])
     found = [still(shape("box", [3.0, 2.0, 0.1]), foot - 0.1 * up, quat=tilt)]
     for i in range(int(rng.integers(16, 40))):

@@ -110,8 +110,9 @@ async def import_scene(
 ) -> ImportAnswer:
     """Make a scene of a model: the body is a .urdf, an MJCF .xml or a .zip with its meshes.
 
-    Alternatively several files as `multipart/form-data`, each under its path. The scene is valid
-    and can be posted unchanged; the report lists what was dropped, approximated and guessed.
+    A scene that names mesh files comes in a .zip with these. Alternatively several files come as
+    `multipart/form-data`, each under its path. The scene is valid and can be posted unchanged; the
+    report lists what was dropped, approximated and guessed.
     """
     if importlib.util.find_spec("mujoco") is None:
         raise ProblemError(

@@ -202,7 +202,7 @@ def known_run(services: Services, run_id: str) -> Row:
     return row
 
 
-def nothing_yet(row: Mapping[str, Any], what: str) -> ProblemError:
+def nothing_yet(row: Row, what: str) -> ProblemError:
     """Return the problem of a result that does not exist (yet)."""
     if row["state"] in TERMINAL:
         message = (row["error"] or {}).get("message", "it left nothing")

@@ -156,7 +156,11 @@ def preview_words(ahead: dict[str, Any]) -> dict[str, Any]:
 @app.command("import")
 def import_(
     source: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="a .urdf, an MJCF .xml, or a .zip of either")
+        Path,
+        typer.Argument(
+            metavar="MODEL",
+            help="a .urdf, an MJCF .xml, a scene that names mesh files, or a .zip of one of them",
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="scene as JSON [standard output]")
@@ -167,7 +171,7 @@ def import_(
             "--set",
             metavar="OPTION=VALUE",
             help="root=free, links=kept, keyframe=NAME, drives=position, ground=true, "
-            "visuals=false, formulation=reduced",
+            "visuals=false, formulation=reduced, main=PATH",
         ),
     ] = None,
     packages: Annotated[

@@ -67,7 +67,8 @@ class SpareWorker:
             worker.kill()
 
     def _swap(self, worker: Worker | None) -> Worker | None:
-        """Put a worker in the place of the spare; the one to be dealt with."""
+        """Put a worker in the place of the spare, and return the one that was there; after `close`
+        none is put there, and a given one is returned."""
         with self._lock:
             if self._closed and worker is not None:
                 return worker

@@ -1,5 +1,6 @@
 import json
 import uuid
+from typing import Any
 
 import pytest
 
@@ -107,7 +108,8 @@ def test_a_timeout_ends_a_run(client):
     ],
 )
 def test_what_a_run_did_not_leave_is_said_in_words(state, words):
-    problem = nothing_yet({"state": state, "error": None}, "summary")
+    row: Any = {"state": state, "error": None}
+    problem = nothing_yet(row, "summary")
     assert (problem.status, problem.code, problem.detail) == (404, "no_result", words)
 
 
