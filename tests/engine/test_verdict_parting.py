@@ -1,4 +1,4 @@
-"""Small overlaps at the start, as drawings have them, explain the energy of pushing bodies apart."""
+"""Small overlaps at the start, as drawings have them, explain energy: that of pushing apart."""
 
 from __future__ import annotations
 
