@@ -38,7 +38,7 @@ from cardan.engine.rows.table import row_table
 from cardan.engine.step.step import ASSIST, PROJECT
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.step.timing import begin_timing
-from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs
+from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs, parting
 from cardan.engine.world.collision import collision_scratch
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import Integrator
@@ -178,16 +178,13 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
             self._run(0)
         return int(self.work.contacts.count[0])
 
-    def _find_overlaps(self) -> list[Overlap]:
-        """Bodies that overlap at the start."""
-        self.find_contacts()
-        found = find_overlaps(self.model, self.state, self.work.contacts)
-        self.work.contacts.count[0] = 0
-        return found
-
     def _part_overlaps(self) -> None:
         """Find the overlaps at the start; ignore those the scene says, part the others calmly."""
-        self._overlaps, self._ignored = self._find_overlaps(), list[Overlap]()
+        self.find_contacts()
+        at_start = self.model, self.state, self.work.contacts
+        self._overlaps, self._ignored = find_overlaps(*at_start), list[Overlap]()
+        self._parting = parting(*at_start)
+        self.work.contacts.count[0] = 0
         if self.scene.simulation.ignore_initial_overlaps:
             self._ignored = ignored_pairs(self.model, self._overlaps)
             self._overlaps = [one for one in self._overlaps if one not in self._ignored]

@@ -24,7 +24,15 @@ from cardan.engine.outputs.reports import (
     total_momentum,
 )
 from cardan.engine.outputs.snapshot import state_hash
-from cardan.engine.verdict import Names, Overlap, findings, sentence, verdict
+from cardan.engine.verdict import (
+    Names,
+    Overlap,
+    Parting,
+    findings,
+    parted_ways,
+    sentence,
+    verdict,
+)
 from cardan.engine.verdict.motion import all_energy
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import SolverMethod, StepOptions
@@ -73,6 +81,7 @@ class Account:
     build_s: float
     _overlaps: Sequence[Overlap]
     _ignored: Sequence[Overlap]
+    _parting: Parting
     _advance_s: float
     _first_s: float
     _advanced_steps: int
@@ -146,7 +155,12 @@ class Account:
     def findings(self) -> list[dict[str, Any]]:
         """Where this run left the limits within which it can be trusted (engine/verdict/)."""
         names = Names(self.body_names, self.joint_names)
-        return findings(self.model, self.state, self.options, names, self._overlaps)
+        parted = self._parted_ways()
+        return findings(self.model, self.state, self.options, names, self._overlaps, parted)
+
+    def _parted_ways(self) -> Array:
+        """(n,) m: how far overlaps at the start pushed each body up."""
+        return parted_ways(self.model, self.state, self._parting)
 
     def warnings(self) -> list[str]:
         """Sentences of the findings, and notes that a careful user should read."""

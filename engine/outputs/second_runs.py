@@ -130,7 +130,8 @@ class SecondRuns(Account):
 
     def _shares(self) -> doubling.Shares:
         motion = self.placement.joint_motion
-        return doubling.Shares(self.model, self.state, self.options, motion)
+        parted = self._parted_ways()
+        return doubling.Shares(self.model, self.state, self.options, motion, parted)
 
     def _exact_solver(self) -> Any:
         """The solver of the scene, made exact."""
@@ -148,7 +149,7 @@ class SecondRuns(Account):
         first = doubling.first_compared(found)
         if shares.thresholds:
             return doubling.first_order_errors(self._differences(shares, 0.25, first), 0.25)
-        estimate = doubling.estimated(self.model, self.state, self.options)
+        estimate = doubling.estimated(self.model, self.state, self.options, self._parted_ways())
         factor = doubling.coarser_step(estimate, self.total_steps)
         coarse, abrupt = self._differences(shares, float(factor), first), shares.abrupt
         if not doubling.contradicts(found, coarse, factor, abrupt=abrupt):

@@ -8,15 +8,19 @@ from cardan.engine.verdict.findings import (
     ignored_pairs,
     verdict,
 )
+from cardan.engine.verdict.parting import Parting, parted_ways, parting
 from cardan.engine.verdict.sentences import sentence
 from cardan.engine.verdict.verified import verdict_for, verdict_with
 
 __all__ = [
     "Names",
     "Overlap",
+    "Parting",
     "find_overlaps",
     "findings",
     "ignored_pairs",
+    "parted_ways",
+    "parting",
     "sentence",
     "verdict",
     "verdict_for",

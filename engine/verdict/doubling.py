@@ -168,9 +168,9 @@ def first_compared(found: Sequence[Finding]) -> int:
     return 0 if any(one["quantity"] in ESTIMATES for one in found) else JUMP_STEPS
 
 
-def estimated(model: Model, state: State, options: StepOptions) -> float:
-    """The largest estimate of an error by the step, over its reach."""
-    of_bodies = step_errors(model, state, options).max(initial=0.0)
+def estimated(model: Model, state: State, options: StepOptions, parted: Array) -> float:
+    """The largest estimate of an error by the step, over its reach; parted: see `Shares`."""
+    of_bodies = step_errors(model, state, options, parted).max(initial=0.0)
     return float(max(of_bodies, stretch_errors(model, state).max(initial=0.0)))
 
 
@@ -205,10 +205,16 @@ class Shares:
     """
 
     def __init__(
-        self, model: Model, state: State, options: StepOptions, joint_motion: JointMotion
+        self,
+        model: Model,
+        state: State,
+        options: StepOptions,
+        joint_motion: JointMotion,
+        parted: Array,
     ) -> None:
         """The state of the run that is judged at its end; joint_motion gives coordinates
-        (j, 3, 2) of all joints in a state."""
+        (j, 3, 2) of all joints in a state; parted (n,) [m]: ways that overlaps at the start push
+        bodies, some share in every step (parting.parted_ways)."""
         self.model, self.state, self._joint_motion = model, state, joint_motion
         self.time_step = float(options.time_step)
         kept = variations(model, state)
@@ -237,6 +243,7 @@ class Shares:
             self._least = SETTLED_SHARE, SETTLED_SHARE
         elif self.touch:
             self._least = SMALL_SHARE_TOUCHING, SMALL_TURN_TOUCHING
+        self._least_way = self._least[0] * self._length + parted
         self.abrupt = is_abrupt(model)
         """Whether something changes motions at a moment."""
         self.thresholds = has_thresholds(model)
@@ -265,7 +272,7 @@ class Shares:
         # looks may come once a turn, always at the same place: the way is that of all steps
         reach = np.maximum(0.5 * np.linalg.norm(np.ptp(a, axis=0), axis=1), self._reach)
         error = np.linalg.norm(a - b, axis=2)
-        return self._share(error, reach, self._least[0] * self._length, self._moving)
+        return self._share(error, reach, self._least_way, self._moving)
 
     def _turned(self, both: Pair) -> Array:
         a, b = (np.array([one.orientations for one in run]) for run in both)

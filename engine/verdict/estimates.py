@@ -285,8 +285,10 @@ def errors_of_bounces(model: Model, state: State, kept: Array) -> Array:
     return ERROR_OF_BOUNCES * share * swings(kept[:, SUM_V], kept[:, LARGEST_V])
 
 
-def step_errors(model: Model, state: State, options: StepOptions) -> Array:
+def step_errors(model: Model, state: State, options: StepOptions, parted: Array) -> Array:
     """(n,): estimated error of each body's motion by the size of the step, over its scale.
+
+    Errors that matter exceed `parted` (n,) [m], the ways out of overlaps (parting.parted_ways).
 
     With exact impacts nothing is estimated of bodies that can touch others; what rigid drives
     prescribe has no such error.
@@ -307,15 +309,16 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     # a body that stands on a drive settles, and an angle that matters moves its end by this share
     small = np.where(driven_bodies(model), SMALL_TURN, SMALL_SHARE)
     small = np.where(settles(state, options), SETTLED_SHARE, small)
+    least_way = small * length + parted
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
     worst = np.maximum(worst, np.where(cushioned, errors_of_bounces(model, state, kept), 0.0))
     moments = errors_of_moments(model, kept, h)
     # what turns about its centre has no way of its own
     way = np.maximum(reaches(kept), SMALL_SHARE * length)
-    worst = np.maximum(worst, np.where(moments > small * length, ratio(moments, way), 0.0))
+    worst = np.maximum(worst, np.where(moments > least_way, ratio(moments, way), 0.0))
     early = ERROR_OF_IMPACTS * grown * np.maximum(kept[:, MOST_EARLY], kept[:, MOST_AIM])
     along = ways_of_impacts(model, kept, options, way)
-    early = np.where(early > small * length, ratio(early, along), 0.0)
+    early = np.where(early > least_way, ratio(early, along), 0.0)
     turned = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY_TURN]
     # a direction swings by one radian at most to either side of its mean
     seen = np.where(shows_turns(model), np.minimum(h * kept[:, TURNED], 1.0), h * kept[:, TURNED])
@@ -327,7 +330,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     # links that are slowed down tremble; what counts is how far they turn
     turning = np.where(slowed & links, moments_of * seen, turning)
     for kicked, lagged, varied, known, scale, unit, least in (
-        (SUM_V, MOST_LAGGED_V, MOST_VARIED_V, early, way, 1.0, small * length),
+        (SUM_V, MOST_LAGGED_V, MOST_VARIED_V, early, way, 1.0, least_way),
         (SUM_L, MOST_LAGGED_L, MOST_VARIED_L, turned, turning, moments_of, SMALL_TURN),
     ):
         # a driven mechanism takes errors back: they are those of one swing

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import (
     APART,
@@ -32,6 +33,7 @@ from cardan.engine.verdict.moments import moment_findings
 from cardan.engine.verdict.motion import (
     CABLE_CHANGE,
     energy_change,
+    energy_of_lifting,
     largest_step,
     motion_findings,
 )
@@ -241,13 +243,20 @@ def rope_step(model: Model, state: State, j: int) -> float | None:
 # numbers of runs that fail are beyond all limits
 @np.errstate(over="ignore", invalid="ignore")
 def findings(
-    model: Model, state: State, options: StepOptions, names: Names, overlaps: Sequence[Overlap]
+    model: Model,
+    state: State,
+    options: StepOptions,
+    names: Names,
+    overlaps: Sequence[Overlap],
+    parted: NDArray[np.float64],
 ) -> list[Finding]:
     """Every limit that the run exceeded, in this order: overlaps at the start, joints, energy,
     travel and rotation per step.
 
     `value` and `limit` are those of the worst crossing relative to its limit; `first_time` [s] is
     the end of the step in which `body` or `joint` was the first to leave its own.
+
+    parted (n,) [m]: how far small overlaps at the start pushed bodies up (parting.parted_ways)
     """
     h = float(options.time_step)
     found = overlap_findings(model, overlaps, names)
@@ -268,7 +277,9 @@ def findings(
         drive |= {"worst": names.joints[worst], "change": DRIVE_CHANGE}
         found.append(drive)
     growth = crossing(state, GROWTH, h)
-    if growth is not None:
+    lifted = energy_of_lifting(model, state, parted)
+    if growth is not None and growth["value"] > growth["limit"] + lifted:
+        growth["limit"] += lifted
         del growth["first"], growth["worst_who"]
         growth |= {"quantity": "energy_growth", "unit": "J", "worst": None}
         growth["change"] = energy_change(model)
@@ -290,7 +301,7 @@ def findings(
         deep |= {"worst": names.body(worst), "change": DEPTH_CHANGE}
         found.append(deep)
     found += moment_findings(model, state, h, names)
-    found += motion_findings(model, state, options, names)
+    found += motion_findings(model, state, options, names, parted)
     if overlaps:
         ends = {names.body(b) for one in overlaps for b in (one.body_a, one.body_b)}
         for one in found:

@@ -144,8 +144,12 @@ def small_energy(model: Model, state: State, options: StepOptions) -> float:
 
 def lifting(model: Model, state: State, share: float) -> float:
     """Energy of lifting every body by this share of its length [J]."""
-    weight = float(np.linalg.norm(state.gravity_W))
-    return share * weight * float(model.bodies.mass @ body_lengths(model, state.p_WB))
+    return share * energy_of_lifting(model, state, body_lengths(model, state.p_WB))
+
+
+def energy_of_lifting(model: Model, state: State, ways: Array) -> float:
+    """Energy of lifting every body by its way (n,) [m], in J."""
+    return float(np.linalg.norm(state.gravity_W)) * float(model.bodies.mass @ ways)
 
 
 # numbers of runs that fail are beyond all energies
@@ -237,11 +241,12 @@ def ends_of_spring(model: Model, spring: int) -> tuple[int, int, int]:
 
 
 def step_error_finding(
-    model: Model, state: State, options: StepOptions, names: Any
+    model: Model, state: State, options: StepOptions, names: Any, parted: Array
 ) -> Finding | None:
     """The body whose motion the step is longest for, if it is too long; or a spring, if it is
     longer still for its own motion."""
-    errors, within = step_errors(model, state, options), stretch_errors(model, state)
+    errors = step_errors(model, state, options, parted)
+    within = stretch_errors(model, state)
     value = float(max(errors.max(), within.max(initial=0.0)))
     if not value > STEP_SHARE:
         return None
@@ -266,11 +271,14 @@ def turn_finding(turns: Array, limit: float, state: State, h: float, names: Any)
     return of_body(state, names, fastest, quantity="turn_per_step", **more)
 
 
-def drift_finding(model: Model, state: State, options: StepOptions) -> Finding | None:
-    """Energy that appeared or vanished without a cause."""
+def drift_finding(
+    model: Model, state: State, options: StepOptions, parted: Array
+) -> Finding | None:
+    """Energy that appeared or vanished without a cause: beyond that of lifting by `parted`."""
     drift = float(state.extremes[EXTREME_DRIFT])
     share = DRIFT_SHARE_OF_ORBITS if has_orbits(model) else DRIFT_SHARE
     limit = share * float(state.extremes[EXTREME_KINETIC]) + small_energy(model, state, options)
+    limit += energy_of_lifting(model, state, parted)
     if not drift > limit > 0.0 or not math.isfinite(drift):
         return None
     more = {"value": drift, "limit": limit, "unit": "J", "change": energy_change(model)}
@@ -354,22 +362,24 @@ def patch_finding(model: Model, state: State, names: Any, which: int) -> Finding
     return of_body(state, names, worst, quantity=quantity, **more)
 
 
-def motion_findings(model: Model, state: State, options: StepOptions, names: Any) -> list[Finding]:
+def motion_findings(
+    model: Model, state: State, options: StepOptions, names: Any, parted: Array
+) -> list[Finding]:
     """Findings about the motion up to now; of integrators of smooth motion its energy alone.
 
-    names gives body(i); see engine/verdict/findings.py.
+    names gives body(i); see engine/verdict/findings.py. parted (n,) [m]: parting.parted_ways
     """
     if state.step[0] == 0:
         return []
     if options.integrator != Integrator.SEMI_IMPLICIT_EULER:
-        drift = drift_finding(model, state, options)
+        drift = drift_finding(model, state, options, parted)
         return [] if drift is None else [drift]
     h = float(options.time_step)
     found = (
-        step_error_finding(model, state, options, names),
+        step_error_finding(model, state, options, names, parted),
         turn_finding(mean_turns(model, state, h), LARGEST_TURN, state, h, names),
         turn_finding(counted_turns(model, state, h), HALF_TURN, state, h, names),
-        drift_finding(model, state, options),
+        drift_finding(model, state, options, parted),
         loop_finding(model, state, options, names),
         drive_finding(model, state, options, names),
         impact_finding(model, state, names),

@@ -95,7 +95,7 @@ def test_what_is_estimated_is_withdrawn_where_errors_are_small(
     one = run(servo(0.02))
     estimates = Account.findings(one)
     assert quantities(estimates) == ["step_error"]
-    shares = doubling.Shares(one.model, one.state, one.options, one.placement.joint_motion)
+    shares = one._shares()
     names = Names(one.body_names, one.joint_names)
     errors = np.zeros(len(shares.bodies()))
     errors[-1] = error
@@ -229,7 +229,7 @@ def test_a_step_that_is_advised_where_bodies_touch_mostly_leaves_no_finding() ->
 def measured_at(value: float, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Findings of a box on a floor whose half step is off by so much, and which had these."""
     one = run(dropped(0, 8e-3))
-    shares = doubling.Shares(one.model, one.state, one.options, one.placement.joint_motion)
+    shares = one._shares()
     errors = np.full(len(shares.bodies()), value)
     return doubling.with_measured(found, errors, shares, Names(one.body_names, one.joint_names))
 
@@ -317,7 +317,7 @@ def test_what_lies_under_substeps_is_trusted() -> None:
 def test_what_touches_is_not_cleared() -> None:
     """It may come to the same rest on different ways."""
     one = run(tossed(1.1e-3))
-    shares = doubling.Shares(one.model, one.state, one.options, one.placement.joint_motion)
+    shares = one._shares()
     names = Names(one.body_names, one.joint_names)
     found = Account.findings(run(servo(0.02)))
     nothing = np.zeros(len(shares.bodies()))
