@@ -87,8 +87,8 @@ class SmoothModel:
             faults.raise_if_any()
         if len(simulation.state.tree_qd) > MOST_VELOCITIES:
             raise TooLargeError(
-                f"the scene has {len(simulation.state.tree_qd)} velocities; linear models and the "
-                f"search for an equilibrium take at most {MOST_VELOCITIES}"
+                f"the scene has {len(simulation.state.tree_qd)} velocities; linear models, the "
+                f"search for an equilibrium and inverse kinematics take at most {MOST_VELOCITIES}"
             )
         self.world = simulation.world
         simulation._project_velocities()

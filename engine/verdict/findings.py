@@ -250,8 +250,8 @@ def findings(
     overlaps: Sequence[Overlap],
     parted: NDArray[np.float64],
 ) -> list[Finding]:
-    """Every limit that the run exceeded, in this order: overlaps at the start, joints, energy,
-    travel and rotation per step.
+    """Every limit that the run exceeded, in this order: overlaps at the start, joints, drives,
+    growth of energy, travel and rotation per step, penetration, moments, and the motion.
 
     `value` and `limit` are those of the worst crossing relative to its limit; `first_time` [s] is
     the end of the step in which `body` or `joint` was the first to leave its own.
