@@ -26,8 +26,9 @@ from cardan.schemas.checks.surface import Surface, closure_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# meshes that are kept for variants of a scene, and the largest of their arrays [byte]
-MOST_MESHES, MESH_BYTES = 8, 4_000_000
+# meshes that are kept for variants of a scene, and the largest of the arrays they are made of
+# [byte]: twelve times as much is kept of each
+MOST_MESHES, MESH_BYTES = 4, 2_000_000
 
 
 class Mesh(NamedTuple):

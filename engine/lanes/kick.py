@@ -129,7 +129,8 @@ def apply_kick(world: LaneWorld, h: float) -> None:
     leave_at_stops(world, h)
     for k in range(state.tree_qd.shape[0]):
         work.free[k] = state.tree_qd[k] + h * work.fall[k]
-    if world.model.forces.body_a.shape[0] > 0:
+    has_wrenches = world.model.forces.body_a.shape[0] > 0
+    if has_wrenches:
         push_trees(world, h)
     after = work.free
     if world.model.drives.count[0] > 0:
@@ -141,5 +142,6 @@ def apply_kick(world: LaneWorld, h: float) -> None:
         state.tree_qd[k] = after[k]
     write_velocities(tree, state.tree_qd, work)
     write_body_velocities(tree, work, state)
-    power = wrench_power(world.model.bodies, state, world.work)
-    state.ledger[LEDGER_WORK_IN] += h * power
+    if has_wrenches:
+        power = wrench_power(world.model.bodies, state, world.work)
+        state.ledger[LEDGER_WORK_IN] += h * power

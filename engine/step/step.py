@@ -203,7 +203,7 @@ def step(world: World) -> bool:
     state, work = world.state, world.work
     work.drives.without_rows[0], work.drives.shown[0] = 0, 0
     is_free = state.time[0] + BESIDE * world.options.time_step >= world.clock.free_from[0]
-    is_bad = first_bad_body(world.model.bodies, state) >= 0
+    is_bad = not is_free and first_bad_body(world.model.bodies, state) >= 0
     if is_free:
         drift_freely(world)
     elif is_bad:
