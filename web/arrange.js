@@ -90,15 +90,6 @@ export class Arrangement {
     return this.handles.axis !== null;
   }
 
-  /** For tests: where a handle is drawn. @param {string} axis @returns {{x: number, y: number} | null} px inside the host */
-  middleOf(axis) {
-    const { stage } = this.page.view;
-    /** @type {THREE.Object3D[]} */
-    const found = [];
-    this.handles.getHelper().traverseVisible((one) => { if (one.name === axis) found.push(one); });
-    return found.length ? stage.project(new THREE.Box3().setFromObject(found[0]).getCenter(new THREE.Vector3())) : null;
-  }
-
   /** What the inspector shows meanwhile. */
   get shown() {
     return { poses: this.page.view.poses, numbers: NOTHING };
