@@ -45,21 +45,19 @@ export class Opening {
   /** What the address names, else what this browser showed last, else an example. @param {Promise<Example[]>} listing */
   async start(listing) {
     const { id, example, run, scene, compare, batch, share } = named();
-    if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
     const why = await this.named(named());
     this.examples = await listing;
-    if (why !== null && (id || run || scene || share || compare || example || !await this.rejoin())) await this.fallBack(id, example, why);
+    if (why !== null && (id || run || scene || share || compare || batch || example || !await this.rejoin())) await this.fallBack(id, example, why);
     if (!run || this.page.session?.id === run) applyMoment(this.page, moment);
   }
 
   /** The address has changed: Back, Forward, or a link typed into it. */
   async follow() {
     const { id, example, run, scene, compare, batch, share } = named();
-    if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
     const shown = this.page.session?.id;
-    const asked = id ?? run ?? scene ?? share ?? compare;
+    const asked = id ?? run ?? scene ?? share ?? compare ?? batch;
     if (asked ? asked !== shown : example) {
       const coming = this.named(named());
       const { turn } = this;
@@ -70,14 +68,15 @@ export class Opening {
   }
 
   /** @param {ReturnType<typeof named>} address @returns {Promise<string | null>} null: it is shown; else why not */
-  async named({ id, run, scene, share, example, compare }) {
+  async named({ id, run, scene, share, example, compare, batch }) {
     if (share) return LINK_OVER;
     if (id) return this.join(id, example);
     try {
       if (compare) return await this.openComparison(compare);
       if (run) await this.openRun(run, {});
       else if (scene) await this.openStoredScene(scene);
-      return run || scene ? null : "";
+      else if (batch) await (await import("./runs_dialog.js")).openBatch(this.page, batch);
+      return run || scene || batch ? null : "";
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       return error.message;

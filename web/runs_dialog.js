@@ -36,10 +36,20 @@ export async function openRuns(page) {
   });
 }
 
-/** The table of a batch that the address names. @param {import("./main.js").Page} page @param {string} id */
+/** The table of a batch that the address names; throws what the service says of one that is not there. @param {import("./main.js").Page} page @param {string} id */
 export async function openBatch(page, id) {
   await lastAsked(null);
-  await showTable(partsOf(page, "Batch", "Fetching the table…"), id, "The runs of this batch");
+  const parts = partsOf(page, "Batch", "Fetching the table…");
+  try {
+    const results = await api.getBatchResults(id).catch((error) => {
+      // a service that is away for a moment is asked again
+      if (!api.isUnreachable(error)) throw error;
+    });
+    showTable(parts, id, "The runs of this batch", { results });
+  } catch (error) {
+    parts.dialog.close();
+    throw error;
+  }
 }
 
 /** @param {import("./main.js").Page} page @param {string} title @param {string} words @returns {Parts} */
@@ -98,8 +108,11 @@ class Listing {
   }
 }
 
-/** @param {Parts} parts @param {string} id of a batch @param {string} name @param {() => Promise<boolean>} [goesOn] more runs may come */
-async function showTable(parts, id, name, goesOn = async () => false) {
+/**
+ * @param {Parts} parts @param {string} id of a batch @param {string} name
+ * @param {{results?: import("./types.js").BatchResults | void, goesOn?: () => Promise<boolean>}} [how] what is known of it already, and whether more runs may come
+ */
+async function showTable(parts, id, name, { results: known, goesOn = async () => false } = {}) {
   const { page, dialog, note } = parts;
   const view = new BatchView(async (row) => {
     const opened = page.opening.openRun(String(row.id));
@@ -112,7 +125,8 @@ async function showTable(parts, id, name, goesOn = async () => false) {
   });
   await watch(parts, view.element, async () => {
     const more = await goesOn();
-    const results = await api.getBatchResults(id);
+    const results = known ?? await api.getBatchResults(id);
+    known = undefined;
     view.show(results);
     const statuses = results.rows.map(({ status }) => String(status));
     return { goes: more || statuses.some((status) => GOING.has(status)), words: `${name}: ${format.count(statuses.length, "run")}${statuses.length ? `, ${countsOf(statuses)}` : ""}.` };
@@ -148,7 +162,7 @@ function studyRow(parts, info) {
   const { id, best, method, evaluations, max_evaluations: most } = info;
   const name = info.name || "unnamed scene";
   const going = info.finished_at === null;
-  const table = () => showTable(parts, info.links.batch.split("/").pop() ?? "", `Study ${name}`, async () => going && (await api.getStudy(id)).finished_at === null);
+  const table = () => showTable(parts, info.links.batch.split("/").pop() ?? "", `Study ${name}`, { goesOn: async () => going && (await api.getStudy(id)).finished_at === null });
   const facts = [wordOf(info.status), `${format.count(evaluations, "run")} of at most ${most}`, method.replaceAll("_", " "), whenOf(info)];
   const found = best ? [make("small", { class: "found" }, `Best: ${quantityOf(best.objective)}${best.feasible ? "" : " (not feasible)"} with ${valuesOf(best)}`)] : [];
   return make("li", { "data-status": info.status },

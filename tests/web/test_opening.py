@@ -77,6 +77,8 @@ def test_who_opens_something_else_waits_for_the_run_no_longer(page: Any, shown: 
         ("#run=../examples/incline", "There is no /v1/simulations/../examples/incline here"),
         ("#session=../examples/incline", "There is no /v1/sessions/../examples/incline here"),
         ("#compare=nothing", "There is no comparison “nothing”."),
+        ("#batch=bat_gone", "bat_gone"),
+        ("#batch=../examples/incline", "There is no /v1/batches/../examples/incline"),
     ],
 )
 def test_what_an_address_names_wrongly_is_said(
