@@ -29,6 +29,7 @@ export function keepChoices(chosen) {
 export const GESTURES = [
   ["Drag", "turn"], ["Right drag", "move"], ["Wheel", "zoom to the pointer"], ["Click", "select a body"],
   ["Double click", "frame a body"], ["Ctrl + drag", "pull a body by a spring"], ["Finger at rest", "pull a body by a spring"], ["Ctrl + K", "find a command"],
+  ["↑ ↓ Home End", "in the outline: from entry to entry"],
 ];
 
 /** Keys that a focused control needs for itself. @param {EventTarget | null} target @param {string} key */

@@ -8,6 +8,8 @@ import { shapeWords } from "./shapes.js";
 
 /** More would make a long page slow; the search narrows it down. */
 const MAX_ENTRIES = 400;
+/** Where a key leads from entry i of n. @type {Record<string, (i: number, n: number) => number>} */
+const MOVES = { ArrowDown: (i) => i + 1, ArrowUp: (i) => i - 1, Home: () => 0, End: (_, n) => n - 1 };
 
 export class Outline {
   /** @param {(selection: Selection | null) => void} onSelect */
@@ -20,6 +22,31 @@ export class Outline {
     this.host = byId("outline", HTMLElement);
     this.search = byId("outline-search", HTMLInputElement);
     this.search.addEventListener("input", () => this.draw());
+    this.host.addEventListener("keydown", (event) => this.move(event));
+    this.host.addEventListener("focusin", ({ target }) => this.stopAt(/** @type {HTMLElement} */ (target)));
+  }
+
+  /** @returns {HTMLElement[]} the entries */
+  get buttons() {
+    return [...this.host.querySelectorAll("button")];
+  }
+
+  /** The list is one stop of the Tab key: from there arrows lead on, as the pattern of a roving tabindex has it. @param {KeyboardEvent} event */
+  move(event) {
+    const { buttons } = this;
+    const at = buttons.indexOf(/** @type {HTMLElement} */ (event.target));
+    const to = at < 0 || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey ? undefined : MOVES[event.key]?.(at, buttons.length);
+    if (to === undefined) return;
+    // keys of the run are not for here
+    event.preventDefault();
+    event.stopPropagation();
+    buttons[to]?.focus();
+  }
+
+  /** @param {HTMLElement | undefined} entry the one that Tab comes to */
+  stopAt(entry) {
+    if (!entry) return;
+    for (const button of this.buttons) button.tabIndex = button === entry ? 0 : -1;
   }
 
   /** @param {Scene} scene */
@@ -38,10 +65,12 @@ export class Outline {
   /** @param {Selection | null} selection */
   mark(selection) {
     this.selection = selection;
-    for (const button of this.host.querySelectorAll("button")) {
+    for (const button of this.buttons) {
       const chosen = selection !== null && button.dataset.key === `${selection.kind}-${selection.index}`;
       button.setAttribute("aria-pressed", String(chosen));
-      if (chosen) this.reveal(button);
+      if (!chosen) continue;
+      this.reveal(button);
+      this.stopAt(button);
     }
   }
 
@@ -69,13 +98,14 @@ export class Outline {
     }
     if (!found.length) children.push(make("p", { class: "muted" }, this.entries.length ? "Nothing has such a name or kind." : "No scene is open."));
     this.host.replaceChildren(...children);
+    this.stopAt(this.buttons[0]);
     this.mark(this.selection);
   }
 
   /** @param {{selection: Selection, name: string, kind: string}} entry */
   item({ selection, name, kind }) {
     return make("li", {}, make("button", {
-      type: "button", "aria-pressed": "false", "data-key": `${selection.kind}-${selection.index}`,
+      type: "button", tabindex: -1, "aria-pressed": "false", "data-key": `${selection.kind}-${selection.index}`,
       onclick: () => this.onSelect(this.isSelected(selection) ? null : selection),
     }, make("span", {}, name), make("span", { class: "muted" }, kind)));
   }

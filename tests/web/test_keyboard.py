@@ -62,6 +62,43 @@ def test_a_box_to_tick_in_a_dialog_leaves_the_run_and_escape_closes(
     assert (state["epoch"], state["step"], state["state"]) == (0, 1, "paused")
 
 
+def test_the_outline_is_one_stop_of_tab_and_arrows_lead_through_it(
+    page: Any, shown: Shown
+) -> None:
+    shown.open("double-pendulum", paused=True)
+    shown.post("step", n=1)
+    shown.wait("cardan.shown().step === 1")
+    outline = page.locator("#outline")
+    entries = outline.get_by_role("button")
+    last = entries.count() - 1
+    assert last > 1
+    stops = outline.locator("button:not([tabindex='-1'])")
+    playwright_api.expect(stops).to_have_count(1)
+    page.locator("#outline-search").press("Tab")
+    for key, at in (
+        ("", 0), ("ArrowUp", 0), ("ArrowDown", 1), ("End", last), ("ArrowDown", last),
+        ("Home", 0), ("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1),
+    ):  # fmt: skip
+        if key:
+            page.keyboard.press(key)
+        playwright_api.expect(entries.nth(at)).to_be_focused()
+        playwright_api.expect(stops).to_have_count(1)
+    # the next stop is outside, and Tab comes back to where it was
+    page.keyboard.press("Tab")
+    assert outline.evaluate("(one) => !one.contains(document.activeElement)")
+    page.keyboard.press("Shift+Tab")
+    playwright_api.expect(entries.nth(1)).to_be_focused()
+    # what is chosen is the stop; also where a search leaves others
+    page.evaluate("window.name_ = document.activeElement.firstChild.textContent")
+    page.keyboard.press("Enter")
+    playwright_api.expect(entries.nth(1)).to_have_attribute("aria-pressed", "true")
+    page.locator("#outline-search").fill(page.evaluate("name_"))
+    playwright_api.expect(stops).to_have_attribute("aria-pressed", "true")
+    # keys of the run are those of the list here
+    assert shown.now()["mode"] == "live"
+    assert shown.rest()["step"] == 1
+
+
 def test_arrows_scroll_the_plots_that_have_the_focus(page: Any, shown: Shown) -> None:
     shown.open("double-pendulum", paused=True)
     shown.wait("cardan.pose('lower')")
