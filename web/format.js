@@ -18,6 +18,14 @@ export function quantity(value, unit = "") {
   return `${minus(value.toFixed(Math.min(4, digits)))}${tail}`;
 }
 
+/** Numbers below are what rounding leaves of zero, in any unit. */
+const ROUNDING = 1e-12;
+
+/** Without what rounding leaves of zero. @param {number} value */
+export function plain(value) {
+  return Math.abs(value) < ROUNDING ? 0 : value;
+}
+
 /** With a power of ten, which stands alone where the mantissa is 1 without digits. @param {number} value @param {number} digits behind the point */
 function power(value, digits) {
   const [mantissa, exponent] = value.toExponential(digits).split("e");

@@ -5,11 +5,8 @@
  * @import {Numbers} from "./session.js"
  */
 import { byId, make, setText } from "./dom.js";
-import { quantity } from "./format.js";
+import { plain, quantity } from "./format.js";
 import { coordinateUnits } from "./inspector.js";
-
-/** Numbers below are what rounding leaves of zero, in any unit. */
-const ROUNDING = 1e-12;
 
 /** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement, element: HTMLElement, moves: number, turn: number}} Row moves: by hand; turn: when its target was last set */
 
@@ -189,9 +186,4 @@ function valueAt({ times, values, interpolation }, time) {
   if (interpolation === "step") return values[next - 1];
   const u = (time - times[next - 1]) / (times[next] - times[next - 1]);
   return values[next - 1] + u * (values[next] - values[next - 1]);
-}
-
-/** Without what rounding leaves of zero. @param {number} value */
-function plain(value) {
-  return Math.abs(value) < ROUNDING ? 0 : value;
 }

@@ -8,7 +8,7 @@
  * @import {StoredRun} from "./stored.js"
  */
 import { byId, make, setText } from "./dom.js";
-import { quantity } from "./format.js";
+import { plain, quantity } from "./format.js";
 import { coordinateUnits } from "./inspector.js";
 import { byCoordinate } from "./motors.js";
 
@@ -43,7 +43,7 @@ export class Pose {
 
   /** Whether the coordinates of joints are shown. */
   get needs() {
-    return this.pane.open && this.rows.length > 0;
+    return this.pane.open && !this.pane.hidden;
   }
 
   /** @param {Scene} scene @param {boolean} stored a stored run cannot be posed */
@@ -53,8 +53,10 @@ export class Pose {
     const joints = stored ? [] : scene.joints ?? [];
     this.q = Object.fromEntries(joints.filter(({ type }) => COORDINATES[type]).map((joint) => [joint.name, startOf(joint)]));
     this.rows = joints.flatMap((joint, index) => Array.from({ length: COORDINATES[joint.type] ?? 0 }, (_, k) => this.row(joint, index, k)));
-    this.pane.hidden = this.rows.length === 0;
-    this.host.replaceChildren(...this.rows.map(({ element }) => element));
+    // an axis that is locked stays where it is, but is sent with the others of its joint
+    const offered = this.rows.filter(({ index, coordinate }) => !isLocked(limitsOf(joints[index], coordinate)));
+    this.pane.hidden = offered.length === 0;
+    this.host.replaceChildren(...offered.map(({ element }) => element));
   }
 
   /** @param {Joint} joint @param {number} index @param {number} coordinate @returns {Row} */
@@ -64,7 +66,7 @@ export class Pose {
     const name = coordinate ? `${joint.name}, axis ${coordinate + 1}` : joint.name;
     const start = this.q[joint.name][coordinate];
     const input = /** @type {HTMLInputElement} */ (make("input", { type: "range", min: lower, max: upper, step: (upper - lower) / STEPS, value: start, "aria-label": `Pose of ${name}` }));
-    const output = make("output", {}, quantity(start, unit));
+    const output = make("output", {}, quantity(plain(start), unit));
     const element = make("label", { class: "motor" }, make("span", { class: "motor-name" }, name), input, output);
     const row = { joint: joint.name, index, coordinate, unit, input, output, element };
     input.addEventListener("input", () => this.drag(row));
@@ -124,7 +126,7 @@ export class Pose {
 
   /** @param {Row} row @param {number} value */
   label(row, value) {
-    const text = quantity(value, row.unit);
+    const text = quantity(plain(value), row.unit);
     setText(row.output, text);
     row.input.setAttribute("aria-valuetext", text);
   }
@@ -156,9 +158,19 @@ function asSent(q) {
   return q.length === 1 ? q[0] : q;
 }
 
+/** @param {Joint} joint @param {number} coordinate */
+function limitsOf({ limits, limits2, limits3 }, coordinate) {
+  return /** @type {Limits | null | undefined} */ ([limits, limits2, limits3][coordinate]);
+}
+
+/** @param {Limits | null | undefined} limits */
+function isLocked(limits) {
+  return (limits?.lower ?? -Infinity) >= (limits?.upper ?? Infinity);
+}
+
 /** @param {Joint} joint @param {number} coordinate @param {string} unit @returns {[number, number]} */
 function rangeOf(joint, coordinate, unit) {
-  const limits = /** @type {Limits | null | undefined} */ ([joint.limits, joint.limits2, joint.limits3][coordinate]);
+  const limits = limitsOf(joint, coordinate);
   const reach = REACH[/** @type {keyof typeof REACH} */ (unit)];
   const start = startOf(joint)[coordinate];
   const [lower, upper] = [limits?.lower ?? Math.min(start, 0) - reach, limits?.upper ?? Math.max(start, 0) + reach];

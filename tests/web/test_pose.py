@@ -82,6 +82,36 @@ def test_sliders_pose_the_arms_within_their_limits(page: Any, server: str, shown
     playwright_api.expect(shoulder).to_be_disabled()
 
 
+def test_a_locked_axis_has_no_slider_and_rounding_is_no_number(
+    page: Any, server: str, shown: Shown
+) -> None:
+    shoulder, elbow = ARMS["joints"]
+    cross = {**shoulder, "type": "universal", "axis2": [0, 1, 0], "initial": None}
+    scene = {**ARMS, "joints": [{**cross, "limits2": {"lower": 0, "upper": 0}}, elbow]}
+    page.goto(f"{server}/#session={made(server, scene, paused=True)}")
+    shown.wait("cardan.pose('lower') && cardan.shown().state === 'paused'")
+    page.get_by_text("Pose", exact=True).click()
+    sliders = page.locator("#pose").get_by_role("slider")
+    playwright_api.expect(sliders).to_have_count(2)
+    first, second = sliders.nth(0), sliders.nth(1)
+    assert [one.get_attribute("aria-label") for one in (first, second)] == [
+        "Pose of shoulder", "Pose of elbow",
+    ]  # fmt: skip
+    playwright_api.expect(second).to_be_enabled()
+    # there and back: what is left of zero is what the steps of a slider round to
+    second.press("ArrowRight")
+    step = float(second.get_attribute("step"))
+    posed(shown, 0.0, step)
+    second.press("ArrowLeft")
+    posed(shown, 0.0, 0.0)
+    playwright_api.expect(second).to_have_attribute("aria-valuetext", "0 rad")
+    playwright_api.expect(page.locator("#pose output").nth(1)).to_have_text("0 rad")
+    # the free axis of a joint moves beside its locked one
+    first.press("End")
+    posed(shown, 0.5, 0.0)
+    playwright_api.expect(page.locator("#messages")).to_be_empty()
+
+
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_home_poses_a_mechanism_that_is_a_loop(
     page: Any, server: str, shown: Shown, formulation: str
