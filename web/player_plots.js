@@ -7,16 +7,33 @@ import { axisOf } from "./axis.js";
 import { label, node } from "./svg.js";
 
 const SIZE = { width: 400, height: 150, left: 62, right: 12, top: 8, bottom: 20 };
+/** px per unit of a plot that is alone: it is as wide as the window, and as high as one beside others can be. */
+const SCALE = 1.6;
 
 /** @param {HTMLElement} host @param {KeptPlot[]} plots @param {(time: number) => void} onSeek s @returns {(time: number) => void} moves the lines to a moment */
 export function showPlots(host, plots, onSeek) {
-  const lines = plots.map((plot) => draw(host, plot, onSeek));
-  return (time) => lines.forEach((move) => move(time));
+  let [shown, drawn] = [0, 0];
+  /** @type {((time: number) => void)[]} */
+  let lines = [];
+  const fit = () => {
+    const width = Math.max(SIZE.width, plots.length === 1 ? host.clientWidth / SCALE : 0);
+    if (width === drawn) return;
+    drawn = width;
+    host.replaceChildren();
+    lines = plots.map((plot) => draw(host, plot, onSeek, width));
+    lines.forEach((move) => move(shown));
+  };
+  new ResizeObserver(fit).observe(host);
+  fit();
+  return (time) => {
+    shown = time;
+    lines.forEach((move) => move(time));
+  };
 }
 
-/** @param {HTMLElement} host @param {KeptPlot} plot @param {(time: number) => void} onSeek */
-function draw(host, { title, log, times, curves }, onSeek) {
-  const { width, height, left, right, top, bottom } = SIZE;
+/** @param {HTMLElement} host @param {KeptPlot} plot @param {(time: number) => void} onSeek @param {number} width */
+function draw(host, { title, log, times, curves }, onSeek, width) {
+  const { height, left, right, top, bottom } = SIZE;
   const known = (/** @type {number | null} */ value) => value !== null && (!log || value > 0);
   const y = axisOf(curves.flatMap(({ values }) => /** @type {number[]} */ (values.filter(known))), log);
   const [first, last] = [times[0], Math.max(times[times.length - 1], times[0] + 1e-9)];

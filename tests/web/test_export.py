@@ -96,6 +96,14 @@ def test_a_run_is_a_web_page_that_plays_from_a_file(
         shown.rest("/state")["energy"]["kinetic"], rel=1e-5
     )
     assert tab.locator("#plots path").count() == 4
+    # alone it has the width of the window, whatever that is, and is no higher for that
+    drawing = tab.locator("#plots svg")
+    for width in (1400, SMALL["width"]):
+        tab.set_viewport_size({**SMALL, "width": width})
+        wait(tab, f"document.querySelector('#plots svg').viewBox.baseVal.width > {0.6 * width}")
+        box = drawing.bounding_box()
+        assert box["width"] > 0.95 * width
+        assert 200 < box["height"] < 260
     # it plays by itself, to the end
     playwright_api.expect(tab.get_by_role("button", name="Play")).to_be_visible()
     playwright_api.expect(tab.locator("#said")).to_have_text("0.400 s of 0.400 s")
