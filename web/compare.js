@@ -33,6 +33,8 @@ export class Comparison {
     this.words = byId("compare-words", HTMLElement);
     /** @type {{session: string, step: number, time: number} | null} where the run in the view was forked from */
     this.origin = null;
+    /** @type {{from: number, track: Track | null}} what is known of the run before, and from which step on: one that was reset begins earlier */
+    this.known = { from: 0, track: null };
     this.loaded = 0;
     this.beside.addEventListener("click", () => this.setPlace(this.place === "beside" ? "ghost" : "beside"));
     this.half.addEventListener("click", () => this.setPlace(this.place === "half" ? "ghost" : "half"));
@@ -54,29 +56,38 @@ export class Comparison {
     const { session } = page;
     if (!origin || !session) return;
     this.loaded = performance.now();
+    const from = this.first();
+    const stale = () => page.session !== session || this.first() !== from;
     const before = await api.getSession(origin.session).catch(() => null);
-    if (!before || this.page.session !== session) return;
+    if (!before || stale()) return;
     // what is known of it already stays
-    const old = page.view.ghost?.track.frames ?? [];
+    const old = (this.known.from === from && this.known.track?.frames) || [];
     if (old.length && before.step <= old[old.length - 1].step) return;
-    const steps = Math.max(1, before.step - origin.step);
+    const steps = Math.max(1, before.step - from);
     const stride = Math.max(1, Math.ceil((steps * session.dt * FRAMES_PER_SECOND) / MAX_FRAMES));
-    const since = old[old.length - 1]?.step ?? origin.step - 1;
+    const since = old[old.length - 1]?.step ?? from - 1;
     /** @type {import("./types.js").Frame[]} */
     const sent = await api.getFrames(origin.session, since + 1, null, stride).catch(() => []);
     const kept = [...old, ...sent];
     // a run that was stepped, or ran fast, has few frames: those in between are simulated again
-    const known = kept.map((frame) => frame.step);
-    const missing = between(Math.max(origin.step, since), before.step, Math.max(1, Math.round(GAP / session.dt)), known);
+    const missing = between(Math.max(from, since), before.step, Math.max(1, Math.round(GAP / session.dt)), kept.map((frame) => frame.step));
     for (const step of missing) {
       const frame = await api.getFrame(origin.session, step).catch(() => null);
-      if (this.page.session !== session) return;
+      if (stale()) return;
       if (frame) kept.push(frame);
     }
-    if (this.page.session !== session || !kept.length) return;
+    if (stale() || !kept.length) return;
     kept.sort((a, b) => a.step - b.step);
     const thinned = stride > 1 ? `, one of ${stride} of its moments` : "";
-    await this.show(new Track(`the run before the fork at ${seconds(origin.time, session.dt)}${thinned}`, kept));
+    const track = new Track(`the run before the fork at ${seconds(origin.time, session.dt)}${thinned}`, kept);
+    this.known = { from, track };
+    await this.show(track);
+  }
+
+  /** @returns {number} the step at which the run in the view begins, where it was forked or before */
+  first() {
+    const { session } = this.page;
+    return Math.min(this.origin?.step ?? 0, session && !session.stored ? session.history.from : 0);
   }
 
   /** @param {import("./ghost.js").Place} place of the other run */
@@ -132,14 +143,17 @@ export class Comparison {
 
   /** A run that goes on elsewhere is asked for again. @param {number} time s, of the moment in the view */
   update(time) {
-    const track = this.page.view.ghost?.track;
+    const track = this.page.view.ghost?.track ?? null;
+    // another one was chosen
+    if (!this.origin || this.bar.hidden || track !== this.known.track) return;
     const last = track?.frames[track.frames.length - 1]?.time ?? -Infinity;
-    if (this.origin && !this.bar.hidden && time > last && performance.now() - this.loaded > AGAIN_MS) this.load();
+    if ((time > last || this.first() < this.known.from) && performance.now() - this.loaded > AGAIN_MS) this.load();
   }
 
   end() {
     this.bar.hidden = this.details.hidden = true;
     this.origin = null;
+    this.known = { from: 0, track: null };
     if (!this.page.view.ghost) return;
     this.setPlace("ghost");
     this.page.view.showGhost(null);

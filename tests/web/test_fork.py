@@ -94,6 +94,16 @@ def test_back_is_one_step_and_a_fork_has_its_ghost(page: Any, shown: Shown) -> N
     apart = float(np.hypot(*(np.array(shown.pose("arm")[:2]) - before[:2])))
     assert apart == pytest.approx(2 * 0.5 * np.sin(0.2), abs=5e-3)
     assert plot["values"][0][-1] == pytest.approx(apart, abs=2e-3)
+    # reset, it begins before the fork: so does the other one
+    shown.post("reset")
+    shown.wait("cardan.shown().step === 0 && cardan.ghost('arm')")
+    shown.post("set_motor", joint="axle", target=2.0)
+    shown.post("step", n=100)
+    shown.wait("cardan.shown().step === 100 && cardan.pinned()[0].times.at(-1) === 0.2")
+    before = exact(shown.server, session, 100)["poses"][0][:3]
+    apart = float(np.hypot(*(np.array(shown.pose("arm")[:2]) - before[:2])))
+    assert apart > 0.05
+    shown.wait(f"Math.abs(cardan.pinned()[0].values[0].at(-1) - {apart}) < 2e-3")
     # the original is as it was
     url = f"{shown.server}/v1/sessions/{session}"
     assert httpx.get(url, timeout=60).json()["step"] == 500
