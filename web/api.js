@@ -73,10 +73,14 @@ export async function getReadiness() {
   return answer.json();
 }
 
-/** A file of the page itself. @returns {Promise<import("./types.js").Comparing[]>} */
-export async function listComparisons() {
-  const answer = await fetch(new URL("./comparisons.json", import.meta.url));
-  return answer.ok ? (await answer.json()).comparisons : [];
+/** @type {Promise<import("./types.js").Comparing[]> | null} */
+let comparisons = null;
+
+/** A file of the page itself, asked for once unless it did not come. @returns {Promise<import("./types.js").Comparing[]>} */
+export function listComparisons() {
+  comparisons ??= fetch(new URL("./comparisons.json", import.meta.url)).then(async (answer) => (answer.ok ? (await answer.json()).comparisons : []));
+  comparisons.catch(() => { comparisons = null; });
+  return comparisons;
 }
 
 /** @returns {Promise<Example[]>} */

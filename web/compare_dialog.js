@@ -7,6 +7,7 @@
 import { ProblemError, createSimulation } from "./api.js";
 import { make, openDialog } from "./dom.js";
 import { quantity } from "./format.js";
+import { tellIn } from "./messages.js";
 
 /** s of the simulation that are compared at most */
 const MAX_DURATION = 30;
@@ -65,7 +66,7 @@ export function openCompare(page) {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const faults = error instanceof ProblemError ? (error.problem.errors ?? []).map((fault) => fault.message).filter((message) => !error.message.includes(message)).slice(0, 2) : [];
-      said.textContent = [error.message, ...faults].join(" ");
+      tellIn(said, error, [error.message, ...faults].join(" "));
     }
   };
 }

@@ -113,10 +113,10 @@ export class Page {
   /** @returns {Promise<Example[]>} */
   async listExamples() {
     return api.listExamples().catch(async (error) => {
-      // a link for viewing shows one run, batch or scene; if it does not, that is said already
+      // a link for viewing shows one run, batch or stored scene; if it does not, that is said already
       const keyless = error instanceof api.ProblemError && error.problem.status === 401;
       if (!keyless) this.failed(error);
-      else if (!/^#(session|run|batch|scene|share)=/.test(location.hash)) (await lastAsked(import("./key.js")))?.askForKey();
+      else if (!/^#(session|run|batch|share)=|^#scene=(scene_|.*&session=)/.test(location.hash)) (await lastAsked(import("./key.js")))?.askForKey();
       return [];
     });
   }

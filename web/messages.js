@@ -46,12 +46,21 @@ export function gathered(faults) {
   });
 }
 
+/** What a person can do who has a key that the service was not given. */
+const KEY = { label: "Enter a key", run: async () => (await lastAsked(import("./key.js")))?.askForKey() };
+
+/** Why something did not come, in the line of a dialog. @param {HTMLElement} note @param {Error & {problem?: Problem}} error @param {string} [words] */
+export function tellIn(note, error, words = error.message) {
+  const way = error.problem?.status === 401 ? [" ", make("button", { type: "button", class: "primary", onclick: KEY.run }, KEY.label)] : [];
+  note.replaceChildren(words, ...way);
+}
+
 /**
  * @param {Problem} problem stays until it is dismissed
  * @param {{label: string, run: () => unknown} | null} [way] what a person can do about it
  */
 export function showProblem(problem, way = null) {
-  if (problem.status === 401) way = { label: "Enter a key", run: async () => (await lastAsked(import("./key.js")))?.askForKey() };
+  if (problem.status === 401) way = KEY;
   const faults = gathered(problem.errors ?? []);
   const unseen = faults.length - MAX_FAULTS;
   const { detail } = problem;

@@ -79,6 +79,7 @@ export class Opening {
       return run || scene || batch ? null : "";
     } catch (error) {
       if (!(error instanceof Error)) throw error;
+      if (error instanceof api.ProblemError && error.problem.status === 401) return (showProblem(error.problem), null); // nothing else can be shown either
       return error.message;
     }
   }
@@ -209,7 +210,7 @@ export class Opening {
     }
     const known = (/** @type {string | null | undefined} */ name) => this.examples.some((one) => one.name === name);
     const first = [example, ...FIRST_EXAMPLES, this.examples[0]?.name].find(known);
-    const missing = example && !known(example) ? `There is no example “${example}”.` : "";
+    const missing = example && this.examples.length && !known(example) ? `There is no example “${example}”.` : "";
     const said = [why, missing].filter(Boolean).join(" ");
     if (first && !said && !wasHinted()) {
       // somebody who looks around for the first time has time to

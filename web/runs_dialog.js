@@ -8,6 +8,7 @@ import * as api from "./api.js";
 import { BatchView, GOING } from "./batch_view.js";
 import { copied, lastAsked, make, openDialog } from "./dom.js";
 import * as format from "./format.js";
+import { tellIn } from "./messages.js";
 import { Rows } from "./rows.js";
 
 const WORDS = { succeeded: "done", partially_succeeded: "partly done", timed_out: "timed out" };
@@ -235,5 +236,5 @@ function whenOf({ created_at: at }) {
 /** @param {unknown} error @param {HTMLElement} note */
 function tell(error, note) {
   if (!(error instanceof Error)) throw error;
-  note.textContent = error.message;
+  tellIn(note, error);
 }

@@ -7,6 +7,7 @@
 import * as api from "./api.js";
 import { byId, make } from "./dom.js";
 import * as format from "./format.js";
+import { tellIn } from "./messages.js";
 
 export class SessionsDialog {
   /**
@@ -90,7 +91,7 @@ export class SessionsDialog {
   /** @param {unknown} error */
   told(error) {
     if (!(error instanceof api.ProblemError)) throw error;
-    this.note.textContent = error.problem.detail ?? error.problem.title;
+    tellIn(this.note, error);
     if (error.problem.status === 404 || error.problem.status === 410) this.refresh();
   }
 }

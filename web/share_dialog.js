@@ -5,6 +5,7 @@
 import { createShare, createSimulation, getGltf, problemOf } from "./api.js";
 import { copied, download, make, openDialog } from "./dom.js";
 import { count, seconds, single } from "./format.js";
+import { tellIn } from "./messages.js";
 import { momentLink } from "./moment_link.js";
 import { csvOf } from "./plot_table.js";
 import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film.js";
@@ -33,7 +34,7 @@ export function openShare(page) {
   };
   const working = async (/** @type {string} */ text, /** @type {() => Promise<string>} */ run) => {
     say(text);
-    say(await run().catch((error) => problemOf(error)?.detail ?? (error instanceof Error ? error.message : String(error))));
+    await run().then(say, (error) => tellIn(said, error, problemOf(error)?.detail ?? (error instanceof Error ? error.message : String(error))));
   };
   const preview = /** @type {HTMLTextAreaElement} */ (make("textarea", { readonly: true, rows: 5, hidden: true, "aria-label": "What was copied" }));
   const link = momentLink(page);

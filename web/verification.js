@@ -6,6 +6,7 @@
 import { ProblemError, getVerification, plotUrl } from "./api.js";
 import { byId, make } from "./dom.js";
 import { printed } from "./format.js";
+import { tellIn } from "./messages.js";
 
 const HEAD = ["Case", "What", "Asked", "Reached", "Holds"];
 
@@ -25,7 +26,7 @@ export async function openVerification() {
     filled = true;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    note.textContent = error.message;
+    tellIn(note, error);
   }
 }
 

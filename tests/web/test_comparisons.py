@@ -96,10 +96,14 @@ def test_a_comparison_of_the_gallery_has_its_numbers(page: Any, server: str, sho
     """Both runs in one timeline; what theory gives, what each reached; one beside the other."""
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     page.set_viewport_size(SMALL)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{server}/#compare=two-impacts")
     rows = page.locator("#compare-numbers tbody")
     api.expect(rows).to_have_count(4)
     assert [row.get_attribute("data-met") for row in rows.all()] == ["true"] * 4
+    # the gallery and the address need the same list
+    assert sum(url.endswith("/comparisons.json") for url in asked) == 1
     page.keyboard.press("End")
     shown.wait("cardan.shown().time > 1.499 && cardan.ghost('ball-5')")
     # in turn the last one leaves with 1 m/s, at once with 0.4

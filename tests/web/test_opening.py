@@ -1,11 +1,13 @@
 """What the address names on a first visit: an example, or a run that has not ended."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.web.shown import SMALL, Shown
+from tests.web.conftest import new_context, serving
+from tests.web.shown import FLOATING, PATIENCE, SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -95,3 +97,48 @@ def test_what_an_address_names_wrongly_is_said(
     playwright_api.expect(tab.locator("#messages")).to_contain_text("is shown instead")
     assert f"{server}/v1/examples/incline" not in asked
     shown.close()
+
+
+def test_who_has_no_key_is_asked_for_one_wherever_it_is_missed(
+    browser: Any, tmp_path: Path
+) -> None:
+    secret = "a-secret-of-some-length-for-the-owner"
+    headers = {"Authorization": f"Bearer {secret}"}
+    with serving(tmp_path / "data", api_key=secret) as address:
+        with httpx.Client(base_url=f"{address}/v1", timeout=60, headers=headers) as client:
+            made = client.post("/sessions", json={"scene": FLOATING, "paused": True}).json()
+            link = client.post(f"/sessions/{made['id']}/shares", json={"name": "guest"}).json()
+        context = new_context(browser, viewport=SMALL)
+        tab = context.new_page()
+        tab.set_default_timeout(PATIENCE)
+        field = tab.get_by_role("textbox", name="API key")
+        messages = tab.locator("#messages")
+        enter = tab.get_by_role("button", name="Enter a key")
+        # an example that cannot be listed is not said to be none
+        tab.goto(f"{address}/#scene=double-pendulum")
+        playwright_api.expect(field).to_be_focused()
+        playwright_api.expect(messages).to_be_empty()
+        tab.keyboard.press("Escape")
+        for name in ("runs", "sessions"):
+            tab.locator(f"#open-{name}").click()
+            tab.locator("dialog[open]").get_by_role("button", name="Enter a key").click()
+            playwright_api.expect(field).to_be_focused()
+            playwright_api.expect(tab.locator("dialog[open]")).to_have_count(1)
+            tab.keyboard.press("Escape")
+        for name in ("run=sim_a", "batch=bat_a", "scene=scene_a", f"session={made['id']}"):
+            tab.goto("about:blank")
+            tab.goto(f"{address}/#{name}")
+            playwright_api.expect(messages.get_by_role("button", name="Enter a key")).to_be_visible()
+            playwright_api.expect(field).to_have_count(0)
+        # who may watch one run, and asks for more
+        tab.goto(f"{address}{link['url']}")
+        Shown(tab, address).wait("cardan.pose('far')")
+        for button, asked in (("open-share", "View-only link"), ("compare-with", "Half the step")):
+            tab.locator(f"#{button}").click()
+            dialog = tab.locator("dialog[open]")
+            dialog.get_by_role("button", name=asked).click()
+            playwright_api.expect(dialog.locator("p").first).to_contain_text("key")
+            enter.click()
+            playwright_api.expect(field).to_be_focused()
+            tab.keyboard.press("Escape")
+        context.close()
