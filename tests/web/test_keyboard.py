@@ -62,9 +62,7 @@ def test_a_box_to_tick_in_a_dialog_leaves_the_run_and_escape_closes(
     assert (state["epoch"], state["step"], state["state"]) == (0, 1, "paused")
 
 
-def test_the_outline_is_one_stop_of_tab_and_arrows_lead_through_it(
-    page: Any, shown: Shown
-) -> None:
+def test_the_outline_is_one_stop_of_tab_and_arrows_lead_through_it(page: Any, shown: Shown) -> None:
     shown.open("double-pendulum", paused=True)
     shown.post("step", n=1)
     shown.wait("cardan.shown().step === 1")

@@ -128,7 +128,9 @@ def test_who_has_no_key_is_asked_for_one_wherever_it_is_missed(
         for name in ("run=sim_a", "batch=bat_a", "scene=scene_a", f"session={made['id']}"):
             tab.goto("about:blank")
             tab.goto(f"{address}/#{name}")
-            playwright_api.expect(messages.get_by_role("button", name="Enter a key")).to_be_visible()
+            playwright_api.expect(
+                messages.get_by_role("button", name="Enter a key")
+            ).to_be_visible()
             playwright_api.expect(field).to_have_count(0)
         # who may watch one run, and asks for more
         tab.goto(f"{address}{link['url']}")
