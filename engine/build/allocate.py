@@ -149,7 +149,7 @@ def position_arrays(
         report=empty_report(),
         parent=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64),
-        passes=np.zeros((n, 5)),
+        passes=np.zeros((n, 8)),
         gained=np.zeros(n),
         jolted=np.zeros(n),
         lost=np.zeros((n, 3)),

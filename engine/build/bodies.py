@@ -18,7 +18,7 @@ from cardan.engine.build.memoised import memoised_for
 from cardan.engine.build.presence import is_absent
 from cardan.engine.build.rotations import cross, turn, turn_all
 from cardan.engine.build.shapes import mass_of_shape
-from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
+from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies, Joints
 from cardan.schemas import Scene
 from cardan.schemas.body import Body
 
@@ -79,6 +79,7 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
         inertia_B=np.zeros((n, 3, 3)),
         inverse_inertia_B=np.zeros((n, 3, 3)),
         com_B=np.zeros((n, 3)),
+        arm=np.zeros(n),
         node=np.full(n, -1),
     )
     for i, body in enumerate(scene.bodies):
@@ -91,6 +92,17 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
             bodies.com_B[i] = part.center
     _check_and_invert(bodies, faults)
     return bodies
+
+
+def write_arms(bodies: Bodies, joints: Joints) -> None:
+    """Write the longest arm of every dynamic body: what an angle of it is as a way."""
+    dynamic = bodies.kind == DYNAMIC
+    arm = np.zeros(len(dynamic))
+    moments = np.trace(bodies.inertia_B[dynamic], axis1=1, axis2=2)
+    arm[dynamic] = np.sqrt(0.5 * moments / bodies.mass[dynamic])
+    for body, anchor in ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B)):
+        np.maximum.at(arm, body, np.linalg.norm(anchor, axis=1))
+    bodies.arm[dynamic] = arm[dynamic]
 
 
 def _check_and_invert(bodies: Bodies, faults: Faults) -> None:

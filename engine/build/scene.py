@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.allocate import contact_cache, empty_state
-from cardan.engine.build.bodies import build_bodies, initial_motion
+from cardan.engine.build.bodies import build_bodies, initial_motion, write_arms
 from cardan.engine.build.couplings import (
     check_couplings,
     write_coupling_masses,
@@ -146,6 +146,7 @@ def build(scene: Scene) -> Built:
     frames[len(scene.bodies)] = (np.zeros(3), q[-1])
     targets = TargetTable()
     joints = build_joints(scene.joints, index, poses, frames, targets)
+    write_arms(bodies, joints)
     release(joints, scene)
     check_hollow(shapes, bodies, joints.excluded, faults)
     write_joint_masses(joints, bodies, poses)

@@ -24,20 +24,23 @@ from cardan.engine.spatial.vec3 import dot, load3
 from cardan.engine.stabilisation.passes import (
     BEFORE,
     ERROR,
-    IN_PLACE,
+    LEAST,
     LEFT,
-    LEVER,
+    MISSED,
+    MOVED,
     NO,
     SHIFT,
     SPIN,
     TAKES_PART,
     YES,
     end_pass,
+    is_moved,
     join_equations,
     mark_due,
     mark_live,
     set_of,
     takes_part,
+    way_of,
 )
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard
@@ -114,24 +117,27 @@ def are_in_place(world: World) -> bool:
 
 
 @kernel
-def write_wanted(world: World, least: float) -> bool:
+def write_wanted(world: World, is_first: bool) -> bool:
     """Write the correction of every row of the sets that take part to positions.wanted.
 
-    Errors below `least` [m or rad] are kept; sets without a larger one no longer take part. Returns
-    whether any does.
+    Errors up to rounding, and after the first pass those of joints in place, are kept; sets without
+    a larger one no longer take part. Returns whether any does.
     """
     rows, positions = world.work.rows, world.work.positions
-    passes = positions.passes
+    passes, arm = positions.passes, world.model.bodies.arm
     for s in range(passes.shape[0]):
         passes[s, BEFORE] = passes[s, ERROR]
         passes[s, ERROR], passes[s, SHIFT], passes[s, SPIN] = 0.0, 0.0, 0.0
+        passes[s, MISSED], passes[s, MOVED] = 0.0, 0.0
     for i in range(rows.count[0]):
         positions.wanted[i] = 0.0
         s = set_of(world, rows.body_a[i], rows.body_b[i])
         if s < 0 or not is_hard(rows, i) or passes[s, TAKES_PART] != YES:
             continue
-        positions.wanted[i] = wanted_of(world, i, least)
-        passes[s, ERROR] = max(passes[s, ERROR], abs(positions.wanted[i]))
+        wanted = wanted_of(world, i, ROUNDING if is_first else passes[s, LEAST])
+        positions.wanted[i] = wanted
+        passes[s, ERROR] = max(passes[s, ERROR], abs(wanted))
+        passes[s, MISSED] = max(passes[s, MISSED], abs(wanted) * way_of(rows, arm, i))
     found = False
     for s in range(passes.shape[0]):
         if passes[s, ERROR] > 0.0:
@@ -191,7 +197,7 @@ def needs_new_factor(world: World, graph: Graph) -> bool:
         passes = positions.passes[positions.parent[graph.body[k]]]
         if passes[TAKES_PART] == YES:
             share = passes[ERROR] / passes[BEFORE]
-            if passes[ERROR] * share > 0.5 * IN_PLACE:
+            if passes[ERROR] * share > 0.5 * passes[LEAST]:
                 return True
     return False
 
@@ -226,17 +232,19 @@ def renew_factor(world: World, graph: Graph, factor: Factor) -> bool:
 
 @kernel
 def measure_shifts(world: World, graph: Graph, factor: Factor) -> None:
-    """Largest component [rad, m] of the shift of any body of each set.
+    """Largest component [rad, m] of the shift of any body of each set, and its way [m].
 
     Writes  positions.passes
     """
-    passes, x = world.work.positions.passes, factor.x
+    passes, x, arm = world.work.positions.passes, factor.x, world.model.bodies.arm
     for k in range(graph.count[0]):
         i, node = graph.body[k], graph.body_node[k]
         if world.model.bodies.kind[i] == DYNAMIC and factor.live[node] == 1:
             s = world.work.positions.parent[i]
             for c in range(6):
                 passes[s, SHIFT] = max(passes[s, SHIFT], abs(x[node, c]))
+                way = abs(x[node, c]) * (arm[i] if c < 3 else 1.0)
+                passes[s, MOVED] = max(passes[s, MOVED], way)
 
 
 @kernel
@@ -252,7 +260,7 @@ def shift_bodies(world: World, graph: Graph, factor: Factor) -> float:
         if world.model.bodies.kind[i] != DYNAMIC or factor.live[node] == 0:
             continue
         s = positions.parent[i]
-        if not passes[s, SHIFT] <= LEVER * passes[s, ERROR]:
+        if not is_moved(passes, s):
             continue
         gained = shift_body(world, i, factor.x[node])
         positions.gained[i] += gained
@@ -326,7 +334,7 @@ def correct_equations(world: World) -> float:
     for n in range(PASSES if removes_all(world) else 1):
         if n > 0:
             write_errors(world, False)
-        if not write_wanted(world, ROUNDING if n == 0 else IN_PLACE):
+        if not write_wanted(world, n == 0):
             break
         if n == 0:
             complete_factors(world)

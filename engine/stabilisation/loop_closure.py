@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import NDArray
+
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
@@ -39,6 +41,7 @@ from cardan.engine.spatial.vec3 import (
     store3_from,
     sub,
 )
+from cardan.engine.stabilisation.passes import LEVER, way_of
 from cardan.engine.trees.articulated_inertia import respond
 from cardan.engine.trees.body_sync import (
     clear_forces,
@@ -62,13 +65,11 @@ CLOSED, PASSES = 1e-12, 2
 CLOSED_EXACTLY, NEWTON_PASSES = 1e-13, 8
 # shares of A_ii: (5e-3 rad)^2 from a singular configuration; rounding
 LITTLE, NOTHING = 2.5e-5, 1e-12
-# a correction larger than this multiple of the error is due to a singularity and is skipped
-LEVER = 300.0
 
 
 @kernel
-def write_loops(world: World) -> float:
-    """Write the equations of all loops at the current poses; return the largest error.
+def write_loops(world: World) -> tuple[float, float]:
+    """Write the equations of all loops at the current poses; the largest error, and way [m].
 
     Writes  work.loop_rows, loops
     """
@@ -80,7 +81,7 @@ def write_loops(world: World) -> float:
         if tree.inner[j] == 0 and has_rows(model.joints, model.bodies.kind, state, j):
             frame = joint_frame(model.joints, state, j)
             write_equations(rows, state, model.joints, j, frame, 1.0, work.motion.bias_acceleration)
-    n, largest = 0, 0.0
+    n, largest, missed = 0, 0.0, 0.0
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
         # an equation with compliance is a spring; one between free bodies is corrected at velocity
@@ -96,22 +97,35 @@ def write_loops(world: World) -> float:
         problem.normal_row[n] = -1
         problem.diagonal[n] = diagonal_in_trees(problem, n, work.dense.path, work.dense.path_tree)
         largest = max(largest, abs(rows.error[n]))
+        missed = max(missed, abs(rows.error[n]) * way_of(rows, model.bodies.arm, n))
         n += 1
     problem.count[0], problem.count[1], problem.count[2] = n, n, 0
+    return largest, missed
+
+
+@kernel
+def way_of_rates(tree: Tree, work: TreeWork, arm: NDArray) -> float:
+    """The largest way [m or m/s] of a component of work.mean: of an angle with its body's arm."""
+    largest, i = 0.0, tree.kind.shape[0] - 1
+    length = 0.0
+    for k in range(work.mean.shape[0] - 1, -1, -1):
+        while k < tree.v_start[i]:
+            i -= 1
+        # a massless node leads to the body of a later one
+        length = arm[tree.body[i]] if tree.body[i] >= 0 else length
+        turns = work.S[k, 0] != 0.0 or work.S[k, 1] != 0.0 or work.S[k, 2] != 0.0
+        largest = max(largest, abs(work.mean[k]) * (length if turns else 1.0))
     return largest
 
 
 @kernel
-def write_shift(tree: Tree, work: TreeWork, problem: Problem) -> float:
-    """work.mean <- H^-1 J^T d of the solution d; return its largest component."""
+def write_shift(tree: Tree, work: TreeWork, problem: Problem, arm: NDArray) -> float:
+    """work.mean <- H^-1 J^T d of the solution d; return the largest way of a component."""
     clear_forces(tree, work)
     for i in range(problem.count[0]):
         push_row(tree, work, problem, i)
     respond(tree, work, work.mean)
-    largest = 0.0
-    for k in range(work.mean.shape[0]):
-        largest = max(largest, abs(work.mean[k]))
-    return largest
+    return way_of_rates(tree, work, arm)
 
 
 @kernel
@@ -136,11 +150,11 @@ def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
 
 
 @kernel
-def solve_shift(tree: Tree, work: Workspace) -> float:
-    """work.tree.mean <- correction that removes b of the loops; return its largest component."""
+def solve_shift(tree: Tree, work: Workspace, arm: NDArray) -> float:
+    """work.tree.mean <- correction that removes b of the loops; return its largest way."""
     dp = reduce_on_trees(work.loops, work.dense, True)
     restore_on_trees(work.loops, work.dense, dp)
-    return write_shift(tree, work.tree, work.loops)
+    return write_shift(tree, work.tree, work.loops, arm)
 
 
 @kernel
@@ -151,14 +165,14 @@ def level_rates(world: World) -> None:
     Writes  state.tree_qd, velocities of bodies of trees; work.tree.V
     """
     tree, state, work = world.model.tree, world.state, world.work
-    scratch, rows, problem = work.tree, work.loop_rows, work.loops
+    scratch, rows, problem, arm = work.tree, work.loop_rows, work.loops, world.model.bodies.arm
     write_velocities(tree, state.tree_qd, scratch)
     write_body_velocities(tree, scratch, state)
-    largest = 0.0
+    missed = 0.0
     for i in range(problem.count[0]):
         problem.b[i] = row_speed(rows, i, state)
-        largest = max(largest, abs(problem.b[i]))
-    if solve_shift(tree, work) <= LEVER * largest:
+        missed = max(missed, abs(problem.b[i]) * way_of(rows, arm, i))
+    if solve_shift(tree, work, arm) <= LEVER * missed:
         for k in range(scratch.mean.shape[0]):
             state.tree_qd[k] += scratch.mean[k]
     write_velocities(tree, state.tree_qd, scratch)
@@ -204,7 +218,7 @@ def settle_loops(world: World) -> bool:
     for k in range(NEWTON_PASSES):
         prepare(tree, state, scratch)
         write_body_poses(tree, scratch, state)
-        largest = write_loops(world)
+        largest, _ = write_loops(world)
         if problem.count[0] > work.dense.path.shape[0]:
             return False
         # an error that no longer decreases is rounding, or the loops cannot be closed
@@ -215,7 +229,7 @@ def settle_loops(world: World) -> bool:
             write_velocities(tree, state.tree_qd, scratch)
             write_body_velocities(tree, scratch, state)
             return False
-        solve_shift(tree, work)
+        solve_shift(tree, work, world.model.bodies.arm)
         if not moves:
             break
         before = 0.5 * largest
@@ -242,12 +256,12 @@ def close_loops(world: World) -> bool:
         write_body_poses(tree, scratch, state)
         if k == 0:
             move_centres(tree, scratch, -1.0)
-        largest = write_loops(world)
+        largest, missed = write_loops(world)
         fits = problem.count[0] <= work.dense.path.shape[0]
         if not largest > CLOSED or not fits or k == PASSES:
             closed = fits
             break
-        if not solve_shift(tree, work) <= LEVER * largest:
+        if not solve_shift(tree, work, world.model.bodies.arm) <= LEVER * missed:
             closed = False
             break
         advance_coordinates(tree, state.tree_q, scratch.mean, 1.0)

@@ -5,21 +5,24 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.solvers.direct.elimination_order import is_equation
 from cardan.engine.solvers.direct.island_factors import NONE
 from cardan.engine.world.equations import Factor, Graph
+from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
-# [m or rad] a joint with a smaller error is in place
-IN_PLACE = 1e-9
+# [m or rad] a joint with a smaller error is in place; so is one with this share of the shortest arm
+# of its set, in mechanisms of less than a centimetre
+IN_PLACE, IN_PLACE_SHARE = 1e-9, 1e-7
 # a pass that would move bodies by this multiple of the error is skipped: the equations of a flat
 # loop are nearly inconsistent, and one step later they are not
 LEVER = 300.0
 # columns of positions.passes; in the fourth: whether the set takes part, or has no factor
-ERROR, SHIFT, SPIN, TAKES_PART, BEFORE = 0, 1, 2, 3, 4
+ERROR, SHIFT, SPIN, TAKES_PART, BEFORE, MISSED, MOVED, LEAST = range(8)
 NO, YES, LEFT = 0.0, 1.0, -1.0
 
 
@@ -30,7 +33,7 @@ def join_equations(world: World) -> None:
     Writes  positions.parent: the first body of each body's set; passes
     """
     problem, positions = world.work.problem, world.work.positions
-    parent = positions.parent
+    parent, passes, arm = positions.parent, positions.passes, world.model.bodies.arm
     make_sets(parent)
     for i in range(problem.count[2], problem.count[1]):
         a, b = problem.body_a[i], problem.body_b[i]
@@ -40,9 +43,13 @@ def join_equations(world: World) -> None:
             union(parent, a, b)
     for i in range(parent.shape[0]):
         parent[i] = find_root(parent, i)
-        positions.passes[i, TAKES_PART] = YES
+        passes[i, TAKES_PART], passes[i, LEAST] = YES, IN_PLACE
         # no pass came before the first
-        positions.passes[i, ERROR] = np.inf
+        passes[i, ERROR] = np.inf
+    for i in range(parent.shape[0]):
+        if arm[i] > 0.0:
+            s = parent[i]
+            passes[s, LEAST] = min(passes[s, LEAST], IN_PLACE_SHARE * arm[i])
 
 
 @kernel
@@ -92,6 +99,21 @@ def mark_live(world: World, graph: Graph, factor: Factor) -> None:
 
 
 @kernel
+def way_of(rows: Rows, arm: NDArray, i: int) -> float:
+    """The way [m] of a unit of the error of row i: 1 of a length, of an angle the longer arm."""
+    for k in range(3, 6):
+        if rows.J_a[i, k] != 0.0 or rows.J_b[i, k] != 0.0:
+            return 1.0
+    return float(max(arm[rows.body_a[i]], arm[rows.body_b[i]]))
+
+
+@kernel
+def is_moved(passes: NDArray, s: int) -> bool:
+    """Whether set s is moved in this pass: not far farther than its joints are off."""
+    return bool(passes[s, MOVED] <= LEVER * passes[s, MISSED])
+
+
+@kernel
 def end_pass(world: World) -> None:
     """Sets that are in place, or that cannot be moved, no longer take part.
 
@@ -100,7 +122,6 @@ def end_pass(world: World) -> None:
     passes, h = world.work.positions.passes, world.options.time_step
     for s in range(passes.shape[0]):
         if passes[s, TAKES_PART] == YES:
-            wanted, shift = passes[s, ERROR], passes[s, SHIFT]
-            left = wanted * (h * sqrt(passes[s, SPIN]) + shift)
-            if left <= 0.5 * IN_PLACE or not shift <= LEVER * wanted:
+            left = passes[s, ERROR] * (h * sqrt(passes[s, SPIN]) + passes[s, SHIFT])
+            if left <= 0.5 * passes[s, LEAST] or not is_moved(passes, s):
                 passes[s, TAKES_PART] = NO

@@ -115,6 +115,7 @@ def in_units(scene: Document, length: float, time: float, mass: float) -> Docume
     times(other, "gravity", length / time**2)
     simulation = other["simulation"]
     times(simulation, "dt", time)
+    times(simulation, "duration", time)
     contact = simulation.setdefault("contact", {"restitution_threshold": 0.5})
     times(contact, "restitution_threshold", length / time)
     times(contact, "max_correction_speed", length / time)
@@ -132,6 +133,8 @@ def in_units(scene: Document, length: float, time: float, mass: float) -> Docume
         # forces of the coordinate per unit of it: a slider's is a length, the others' an angle
         unit, push = (length, force) if joint["type"] == "slider" else (1.0, force * length)
         times(joint, "damping", push * time / unit)
+        times(joint.get("limits", {}), "lower", unit)
+        times(joint.get("limits", {}), "upper", unit)
         times(joint.get("spring", {}), "stiffness", push / unit)
         times(joint.get("spring", {}), "damping", push * time / unit)
         times(joint.get("spring", {}), "rest", unit)
