@@ -62,6 +62,8 @@ def correction_of(world: World, row: int) -> float:
         return max(C, 0.0)
     if not is_normal:
         return float(world.model.joints.erp[rows.joint[row]] * (C + slop))
+    if options.stabilisation == CONTACTS:
+        slop *= 0.5  # a depth that only nears its tolerance would need a solve in every step
     most = options.max_correction_speed * options.time_step
     return float(max(options.position_erp * (C + slop), -most))
 

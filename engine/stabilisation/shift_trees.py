@@ -156,7 +156,7 @@ def shift_trees(world: World) -> float:
     Writes  state.tree_q, tree_qd; poses and velocities of bodies of trees that move; momentum_in;
             positions.lost
     Returns gain of kinetic energy and of potential energy in gravity [J]
-    Check   tests/laws/test_overlaps.py
+    Check   tests/laws/test_overlapping_trees.py
     """
     tree, work, gained = world.model.tree, world.work.tree, 0.0
     for t in range(tree.floating.shape[0]):
