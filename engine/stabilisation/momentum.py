@@ -238,7 +238,7 @@ def return_momentum(world: World) -> float:
         if spin != (0.0, 0.0, 0.0):
             arm = sub(load3(state.p_WB, i), _centre(sums[s]))
             gained += _push_body(world, i, (cross(spin, arm), spin))
-            turn_tree(world, i, spin, cross(spin, arm))
+            turn_tree(world, i, (spin, cross(spin, arm)))
     return gained
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.inertia import sym_times
-from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, load3, load3_from, scale, store3, sub
+from cardan.engine.spatial.inertia import Spatial, sym_times
+from cardan.engine.spatial.vec3 import ZERO3, add, load3, load3_from, scale, store3, sub
 from cardan.engine.trees.articulated_inertia import (
     eliminate_node,
     respond_part,
@@ -113,8 +113,8 @@ def write_bodies(world: World, t: int) -> None:
 
 
 @kernel
-def book_shift(world: World, t: int, L: Vec3, P: Vec3) -> None:
-    """Book what a shift took of the momenta L and P about the origin that tree t had.
+def book_shift(world: World, t: int, before: Spatial) -> None:
+    """Book what a shift took of the momenta (L, P) about the origin that tree t had before.
 
     On the ground it is an impulse of its joints; afloat, angular momentum is owed to the tree and
     to what it touches (`return_momentum`).
@@ -122,7 +122,7 @@ def book_shift(world: World, t: int, L: Vec3, P: Vec3) -> None:
     Writes  state.momentum_in, or positions.lost
     """
     tree, lost = world.model.tree, world.work.positions.lost
-    begin, end = tree.start[t], tree.start[t + 1]
+    begin, end, (L, P) = tree.start[t], tree.start[t + 1], before
     L_now, P_now = momentum(tree, world.work.tree, begin, end, ZERO3)
     if tree.floating[t] == 1:
         body = tree.body[begin]
@@ -165,22 +165,22 @@ def shift_trees(world: World) -> float:
         write_sums(tree, work, t, world.state.tree_qd, work.found)
         for k in range(work.found.shape[1]):
             work.invariants[t, k] = work.found[t, k]
-        L, P = momentum(tree, work, tree.start[t], tree.start[t + 1], ZERO3)
+        before = momentum(tree, work, tree.start[t], tree.start[t + 1], ZERO3)
         gained -= energy_of_tree(world, t)
         place_tree(world, t)
         keep_velocities(world, t)
         gained += energy_of_tree(world, t)
-        book_shift(world, t, L, P)
+        book_shift(world, t, before)
         write_bodies(world, t)
     return gained
 
 
 @kernel
-def turn_tree(world: World, body: int, w: Vec3, v: Vec3) -> None:
-    """Add a rigid motion (w, v at the root) to the floating tree whose root is this body, if any.
+def turn_tree(world: World, body: int, motion: Spatial) -> None:
+    """Add a rigid motion (w, v at the root) to the floating tree whose root this body is, if any.
 
     Writes  state.tree_qd
     """
-    tree, node = world.model.tree, world.model.tree.node[body]
+    tree, node, (w, v) = world.model.tree, world.model.tree.node[body], motion
     if node >= 0 and tree.start[tree.tree[node]] == node and tree.floating[tree.tree[node]] == 1:
         change_root(tree, world.work.tree, tree.tree[node], w, v, world.state.tree_qd)
