@@ -117,7 +117,9 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     speed = contact.max_correction_speed
     stabilisation = Stabilisation[(simulation.stabilisation or DEFAULT_STABILISATION).upper()]
     small = solver.method == "small_steps"
-    if simulation.formulation == "reduced" or small:
+    if simulation.formulation == "reduced" and simulation.stabilisation is None:
+        stabilisation = Stabilisation.CONTACTS
+    if small:
         stabilisation = Stabilisation.BAUMGARTE
     by_velocity = stabilisation == Stabilisation.BAUMGARTE and not small
     return StepOptions(

@@ -10,6 +10,7 @@ from cardan.engine.accounting.crossings import SMALL_GROWTH, note_growth
 from cardan.engine.accounting.returned import record_return
 from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.islands import join_trees
 from cardan.engine.spatial.mat3 import inverse_symmetric, load33, times_vector
 from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
 from cardan.engine.spatial.vec3 import (
@@ -24,6 +25,7 @@ from cardan.engine.spatial.vec3 import (
     store3,
     sub,
 )
+from cardan.engine.stabilisation.shift_trees import turn_tree
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
 from cardan.engine.world.state import State
@@ -74,6 +76,16 @@ def _joins(rows: Rows, i: int, equations: bool) -> bool:
 
 
 @kernel
+def _join_trees(world: World) -> None:
+    """Join the bodies of each tree to one set; the ground supports those that are fixed to it."""
+    tree, positions = world.model.tree, world.work.positions
+    join_trees(tree, positions.parent)
+    for i in range(tree.kind.shape[0]):
+        if tree.body[i] >= 0 and tree.floating[tree.tree[i]] == 0:
+            positions.held[find_root(positions.parent, tree.body[i])] = TORN
+
+
+@kernel
 def write_sets(world: World, equations: bool) -> None:
     """Find sets of bodies joined by rows (or `equations` only), and their supports.
 
@@ -91,6 +103,7 @@ def write_sets(world: World, equations: bool) -> None:
         last_a, last_b = a, b
         if kind[a] == DYNAMIC and kind[b] == DYNAMIC:
             union(positions.parent, a, b)
+    _join_trees(world)
     last_a, last_b = -1, -1
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
@@ -225,6 +238,7 @@ def return_momentum(world: World) -> float:
         if spin != (0.0, 0.0, 0.0):
             arm = sub(load3(state.p_WB, i), _centre(sums[s]))
             gained += _push_body(world, i, (cross(spin, arm), spin))
+            turn_tree(world, i, (spin, cross(spin, arm)))
     return gained
 
 

@@ -11,16 +11,17 @@ from cardan.engine.problem.islands import join_bodies, root_of
 from cardan.engine.problem.operator import body_velocities, copy_geometry
 from cardan.engine.solvers.islands import solve_islands
 from cardan.engine.stabilisation.shift import shift_body
+from cardan.engine.stabilisation.shift_trees import prepare_trees, shift_trees
 from cardan.engine.stabilisation.tangent import is_hard, is_hard_stop
 from cardan.engine.world.equations import DROP, REUSE
 from cardan.engine.world.model import DYNAMIC
-from cardan.engine.world.options import ImpactTime
+from cardan.engine.world.options import ImpactTime, Stabilisation
 from cardan.engine.world.problem import BIAS_APPLIED, FRICTION_BOX
 from cardan.engine.world.rows import ROW_NORMAL
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
 
-EXACT = int(ImpactTime.EXACT)
+EXACT, CONTACTS = int(ImpactTime.EXACT), int(Stabilisation.CONTACTS)
 
 # tolerated violation: stops [m or rad], contacts as a share of their margin
 STOP_SLOP, CONTACT_SLOP = 1e-6, 1e-4
@@ -56,10 +57,13 @@ def correction_of(world: World, row: int) -> float:
     h = rows.share[0] * options.time_step
     C = float(rows.error[row] + 0.5 * h * row_speed(rows, row, world.state))
     slop = CONTACT_SLOP * options.margin if is_normal else STOP_SLOP
-    if C + slop >= 0.0:
+    by_velocity = not is_normal and options.stabilisation == CONTACTS
+    if C + slop >= 0.0 or by_velocity:
         return max(C, 0.0)
     if not is_normal:
         return float(world.model.joints.erp[rows.joint[row]] * (C + slop))
+    if options.stabilisation == CONTACTS:
+        slop *= 0.5  # a depth that only nears its tolerance would need a solve in every step
     most = options.max_correction_speed * options.time_step
     return float(max(options.position_erp * (C + slop), -most))
 
@@ -152,7 +156,7 @@ def correct_violations(world: World) -> float:
     velocity. Islands without a violation are left out: their solution is d = 0.
 
     Reads   positions.wanted: remaining correction of the equations
-    Writes  state.p_WB, q_WB, w_WB_W; positions
+    Writes  state.p_WB, q_WB, w_WB_W, of trees tree_q, tree_qd; positions
     Returns gain of kinetic energy and of potential energy in gravity [J]
     Source  split impulse: Guendelman, Bridson and Fedkiw 2003; Catto 2009
     Check   tests/laws/test_stabilisation.py
@@ -163,6 +167,7 @@ def correct_violations(world: World) -> float:
     positions, v = work.positions, work.motion.scratch
     _find_violations(world)
     _gather_violations(world)
+    prepare_trees(world, positions.problem)
     kept = work.dense.kept
     # factors that were found in this step, if any
     kept.count[1] = REUSE
@@ -180,9 +185,10 @@ def correct_violations(world: World) -> float:
         for k in range(6):
             v[i, k] = 0.0
     body_velocities(positions.problem, v)
-    gained = 0.0
+    gained = shift_trees(world)
     for i in range(v.shape[0]):
         if model.bodies.kind[i] == DYNAMIC:
             note_shift(model, state, i, v[i])
-            gained += shift_body(world, i, v[i])
+            if model.bodies.node[i] < 0:
+                gained += shift_body(world, i, v[i])
     return gained

@@ -51,7 +51,7 @@ from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
 from cardan.engine.world.world import World
 
-BAUMGARTE = int(Stabilisation.BAUMGARTE)
+SPLIT_IMPULSE, PROJECTION = int(Stabilisation.SPLIT_IMPULSE), int(Stabilisation.PROJECTION)
 
 
 @kernel
@@ -71,6 +71,12 @@ def predict_velocities(world: World) -> None:
 
 
 @kernel
+def are_joints_shifted(world: World) -> bool:
+    """Whether errors of joints are removed from poses after the step, not by velocities."""
+    return bool(world.options.stabilisation in (SPLIT_IMPULSE, PROJECTION))
+
+
+@kernel
 def assemble_problem(world: World) -> None:
     """Rows of the present poses and velocities, and one problem from all of them.
 
@@ -81,7 +87,7 @@ def assemble_problem(world: World) -> None:
     slow_links(world)
     write_contact_rows(world)
     follow_curvature(world)
-    if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
+    if are_joints_shifted(world) or options.solver.method == SMALL_STEPS:
         write_tangents(world)
     now = record_phase(world.report, PHASE_ROWS, now)
     write_friction_law(world)
@@ -169,7 +175,7 @@ def record_kick(world: World) -> None:
     record_reactions(world)
     record_loop_work(world)
     record_drive_noise(world)
-    if world.options.stabilisation != BAUMGARTE:
+    if are_joints_shifted(world):
         count_work(world)
     accumulate_last(world)
     record_phase(world.report, PHASE_APPLY, now)
