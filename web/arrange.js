@@ -90,6 +90,15 @@ export class Arrangement {
     return this.handles.axis !== null;
   }
 
+  /** For tests: where a handle is drawn, or will be in the next picture; a press asks the same ones. @param {string} axis @returns {{x: number, y: number} | null} px inside the host */
+  middleOf(axis) {
+    const { stage } = this.page.view;
+    const drawn = this.handles.getHelper(), found = /** @type {THREE.Object3D[]} */ ([]);
+    drawn.updateMatrixWorld();
+    drawn.traverseVisible((one) => { if (one.name === axis) found.push(one); });
+    return found.length ? stage.project(new THREE.Box3().setFromObject(found[0]).getCenter(new THREE.Vector3())) : null;
+  }
+
   /** What the inspector shows meanwhile. */
   get shown() {
     return { poses: this.page.view.poses, numbers: NOTHING };

@@ -25,8 +25,6 @@
  *     cardan.handle(axis)   {x, y} in page pixels of the middle of a handle ("X", "XY", ...) that moves things, or null
  *     cardan.paint(scene, theme)  the picture of a scene for the gallery, as a data URL
  */
-import * as THREE from "three";
-
 /** @param {any} page */
 export function installHooks(page) {
   const indexOf = (/** @type {string} */ name) => page.session?.scene.bodies.findIndex((/** @type {{name: string}} */ body) => body.name === name) ?? -1;
@@ -76,13 +74,8 @@ export function installHooks(page) {
     },
     editor: async () => (await page.sceneDialog)?.state() ?? null,
     handle(/** @type {string} */ axis) {
-      const handles = page.arrangement?.handles.getHelper();
-      // as they stand, drawn or not yet: a press asks the same ones
-      handles?.updateMatrixWorld();
-      /** @type {THREE.Object3D[]} */
-      const found = [];
-      handles?.traverseVisible((/** @type {THREE.Object3D} */ one) => { if (one.name === axis) found.push(one); });
-      return found.length ? inWindow(page.view.stage.project(new THREE.Box3().setFromObject(found[0]).getCenter(new THREE.Vector3()))) : null;
+      const at = page.arrangement?.middleOf(axis);
+      return at ? inWindow(at) : null;
     },
     flashes: () => ({ ...page.view.flashes?.drawn }),
     async paint(/** @type {import("./types.js").Scene} */ scene, /** @type {"dark" | "light"} */ theme) {

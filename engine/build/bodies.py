@@ -13,6 +13,7 @@ from cardan.engine.bodies.mass_properties import (
     moments_fault,
     parallel_axis,
 )
+from cardan.engine.build.components import components
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.memoised import memoised_for
 from cardan.engine.build.presence import is_absent
@@ -24,6 +25,8 @@ from cardan.schemas.body import Body
 
 # bodies whose masses are kept, for variants of a scene
 MOST_BODIES = 256
+# [m] extent from which on mechanisms are put in place alike
+LARGE = 1.0
 
 BODY_KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
@@ -79,7 +82,7 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
         inertia_B=np.zeros((n, 3, 3)),
         inverse_inertia_B=np.zeros((n, 3, 3)),
         com_B=np.zeros((n, 3)),
-        arm=np.zeros(n),
+        span=np.zeros(n),
         node=np.full(n, -1),
     )
     for i, body in enumerate(scene.bodies):
@@ -94,15 +97,25 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
     return bodies
 
 
-def write_arms(bodies: Bodies, joints: Joints) -> None:
-    """Write the longest arm of every dynamic body: what an angle of it is as a way."""
-    dynamic = bodies.kind == DYNAMIC
-    arm = np.zeros(len(dynamic))
-    moments = np.trace(bodies.inertia_B[dynamic], axis1=1, axis2=2)
-    arm[dynamic] = np.sqrt(0.5 * moments / bodies.mass[dynamic])
+def write_spans(bodies: Bodies, joints: Joints, p_WB: NDArray[np.float64]) -> None:
+    """Write the extent of what joints hold together, bodies and their arms, for each body of it.
+
+    p_WB    (n, 3) m    centres of mass
+    """
+    dynamic, world = bodies.kind == DYNAMIC, len(bodies.kind) - 1
+    moments = np.trace(bodies.inertia_B, axis1=1, axis2=2)
+    arm = np.sqrt(np.divide(0.5 * moments, bodies.mass, out=np.zeros(world + 1), where=dynamic))
     for body, anchor in ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B)):
         np.maximum.at(arm, body, np.linalg.norm(anchor, axis=1))
-    bodies.arm[dynamic] = arm[dynamic]
+    inner = dynamic[joints.body_a] & dynamic[joints.body_b]
+    part = components(world + 1, joints.body_a[inner], joints.body_b[inner])
+    n = int(part.max()) + 1
+    lower, upper, longest = np.full((n, 3), np.inf), np.full((n, 3), -np.inf), np.zeros(n)
+    np.minimum.at(lower, part, p_WB)
+    np.maximum.at(upper, part, p_WB)
+    np.maximum.at(longest, part, arm)
+    extent = np.linalg.norm(upper - lower, axis=1) + 2.0 * longest
+    bodies.span[dynamic] = np.minimum(extent[part[dynamic]], LARGE)
 
 
 def _check_and_invert(bodies: Bodies, faults: Faults) -> None:

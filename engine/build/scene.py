@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.allocate import contact_cache, empty_state
-from cardan.engine.build.bodies import build_bodies, initial_motion, write_arms
+from cardan.engine.build.bodies import build_bodies, initial_motion, write_spans
 from cardan.engine.build.couplings import (
     check_couplings,
     write_coupling_masses,
@@ -143,10 +143,10 @@ def build(scene: Scene) -> Built:
     p, q, v, w = initial_motion(scene, bodies)
     poses = Poses(p, q)
     frames = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
-    frames[len(scene.bodies)] = (np.zeros(3), q[-1])
+    frames |= {len(scene.bodies): (np.zeros(3), q[-1])}
     targets = TargetTable()
     joints = build_joints(scene.joints, index, poses, frames, targets)
-    write_arms(bodies, joints)
+    write_spans(bodies, joints, p)
     release(joints, scene)
     check_hollow(shapes, bodies, joints.excluded, faults)
     write_joint_masses(joints, bodies, poses)

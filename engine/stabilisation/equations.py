@@ -124,7 +124,7 @@ def write_wanted(world: World, is_first: bool) -> bool:
     a larger one no longer take part. Returns whether any does.
     """
     rows, positions = world.work.rows, world.work.positions
-    passes, arm = positions.passes, world.model.bodies.arm
+    passes, span = positions.passes, world.model.bodies.span
     for s in range(passes.shape[0]):
         passes[s, BEFORE] = passes[s, ERROR]
         passes[s, ERROR], passes[s, SHIFT], passes[s, SPIN] = 0.0, 0.0, 0.0
@@ -137,7 +137,7 @@ def write_wanted(world: World, is_first: bool) -> bool:
         wanted = wanted_of(world, i, ROUNDING if is_first else passes[s, LEAST])
         positions.wanted[i] = wanted
         passes[s, ERROR] = max(passes[s, ERROR], abs(wanted))
-        passes[s, MISSED] = max(passes[s, MISSED], abs(wanted) * way_of(rows, arm, i))
+        passes[s, MISSED] = max(passes[s, MISSED], abs(wanted) * way_of(rows, span, i))
     found = False
     for s in range(passes.shape[0]):
         if passes[s, ERROR] > 0.0:
@@ -236,14 +236,14 @@ def measure_shifts(world: World, graph: Graph, factor: Factor) -> None:
 
     Writes  positions.passes
     """
-    passes, x, arm = world.work.positions.passes, factor.x, world.model.bodies.arm
+    passes, x, span = world.work.positions.passes, factor.x, world.model.bodies.span
     for k in range(graph.count[0]):
         i, node = graph.body[k], graph.body_node[k]
         if world.model.bodies.kind[i] == DYNAMIC and factor.live[node] == 1:
             s = world.work.positions.parent[i]
             for c in range(6):
                 passes[s, SHIFT] = max(passes[s, SHIFT], abs(x[node, c]))
-                way = abs(x[node, c]) * (arm[i] if c < 3 else 1.0)
+                way = abs(x[node, c]) * (span[i] if c < 3 else 1.0)
                 passes[s, MOVED] = max(passes[s, MOVED], way)
 
 

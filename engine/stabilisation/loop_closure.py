@@ -97,35 +97,34 @@ def write_loops(world: World) -> tuple[float, float]:
         problem.normal_row[n] = -1
         problem.diagonal[n] = diagonal_in_trees(problem, n, work.dense.path, work.dense.path_tree)
         largest = max(largest, abs(rows.error[n]))
-        missed = max(missed, abs(rows.error[n]) * way_of(rows, model.bodies.arm, n))
+        missed = max(missed, abs(rows.error[n]) * way_of(rows, model.bodies.span, n))
         n += 1
     problem.count[0], problem.count[1], problem.count[2] = n, n, 0
     return largest, missed
 
 
 @kernel
-def way_of_rates(tree: Tree, work: TreeWork, arm: NDArray) -> float:
-    """The largest way [m or m/s] of a component of work.mean: of an angle with its body's arm."""
+def way_of_rates(tree: Tree, work: TreeWork, span: NDArray) -> float:
+    """The largest way [m or m/s] of a component of work.mean: of an angle with the span."""
     largest, i = 0.0, tree.kind.shape[0] - 1
     length = 0.0
     for k in range(work.mean.shape[0] - 1, -1, -1):
         while k < tree.v_start[i]:
             i -= 1
         # a massless node leads to the body of a later one
-        length = arm[tree.body[i]] if tree.body[i] >= 0 else length
+        length = span[tree.body[i]] if tree.body[i] >= 0 else length
         turns = work.S[k, 0] != 0.0 or work.S[k, 1] != 0.0 or work.S[k, 2] != 0.0
         largest = max(largest, abs(work.mean[k]) * (length if turns else 1.0))
     return largest
 
 
 @kernel
-def write_shift(tree: Tree, work: TreeWork, problem: Problem, arm: NDArray) -> float:
-    """work.mean <- H^-1 J^T d of the solution d; return the largest way of a component."""
+def write_shift(tree: Tree, work: TreeWork, problem: Problem) -> None:
+    """work.mean <- H^-1 J^T d of the solution d."""
     clear_forces(tree, work)
     for i in range(problem.count[0]):
         push_row(tree, work, problem, i)
     respond(tree, work, work.mean)
-    return way_of_rates(tree, work, arm)
 
 
 @kernel
@@ -150,11 +149,12 @@ def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
 
 
 @kernel
-def solve_shift(tree: Tree, work: Workspace, arm: NDArray) -> float:
+def solve_shift(tree: Tree, work: Workspace, span: NDArray) -> float:
     """work.tree.mean <- correction that removes b of the loops; return its largest way."""
     dp = reduce_on_trees(work.loops, work.dense, True)
     restore_on_trees(work.loops, work.dense, dp)
-    return write_shift(tree, work.tree, work.loops, arm)
+    write_shift(tree, work.tree, work.loops)
+    return way_of_rates(tree, work.tree, span)
 
 
 @kernel
@@ -165,14 +165,14 @@ def level_rates(world: World) -> None:
     Writes  state.tree_qd, velocities of bodies of trees; work.tree.V
     """
     tree, state, work = world.model.tree, world.state, world.work
-    scratch, rows, problem, arm = work.tree, work.loop_rows, work.loops, world.model.bodies.arm
+    scratch, rows, problem, span = work.tree, work.loop_rows, work.loops, world.model.bodies.span
     write_velocities(tree, state.tree_qd, scratch)
     write_body_velocities(tree, scratch, state)
     missed = 0.0
     for i in range(problem.count[0]):
         problem.b[i] = row_speed(rows, i, state)
-        missed = max(missed, abs(problem.b[i]) * way_of(rows, arm, i))
-    if solve_shift(tree, work, arm) <= LEVER * missed:
+        missed = max(missed, abs(problem.b[i]) * way_of(rows, span, i))
+    if solve_shift(tree, work, span) <= LEVER * missed:
         for k in range(scratch.mean.shape[0]):
             state.tree_qd[k] += scratch.mean[k]
     write_velocities(tree, state.tree_qd, scratch)
@@ -229,7 +229,7 @@ def settle_loops(world: World) -> bool:
             write_velocities(tree, state.tree_qd, scratch)
             write_body_velocities(tree, scratch, state)
             return False
-        solve_shift(tree, work, world.model.bodies.arm)
+        solve_shift(tree, work, world.model.bodies.span)
         if not moves:
             break
         before = 0.5 * largest
@@ -261,7 +261,7 @@ def close_loops(world: World) -> bool:
         if not largest > CLOSED or not fits or k == PASSES:
             closed = fits
             break
-        if not solve_shift(tree, work, world.model.bodies.arm) <= LEVER * missed:
+        if not solve_shift(tree, work, world.model.bodies.span) <= LEVER * missed:
             closed = False
             break
         advance_coordinates(tree, state.tree_q, scratch.mean, 1.0)

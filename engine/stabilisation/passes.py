@@ -15,8 +15,8 @@ from cardan.engine.world.equations import Factor, Graph
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
-# [m or rad] a joint with a smaller error is in place; so is one with this share of the shortest arm
-# of its set, in mechanisms of less than a centimetre
+# [m or rad] a joint with a smaller error is in place; in mechanisms of less than a centimetre, with
+# this share of their span
 IN_PLACE, IN_PLACE_SHARE = 1e-9, 1e-7
 # a pass that would move bodies by this multiple of the error is skipped: the equations of a flat
 # loop are nearly inconsistent, and one step later they are not
@@ -33,7 +33,7 @@ def join_equations(world: World) -> None:
     Writes  positions.parent: the first body of each body's set; passes
     """
     problem, positions = world.work.problem, world.work.positions
-    parent, passes, arm = positions.parent, positions.passes, world.model.bodies.arm
+    parent, passes, span = positions.parent, positions.passes, world.model.bodies.span
     make_sets(parent)
     for i in range(problem.count[2], problem.count[1]):
         a, b = problem.body_a[i], problem.body_b[i]
@@ -47,9 +47,9 @@ def join_equations(world: World) -> None:
         # no pass came before the first
         passes[i, ERROR] = np.inf
     for i in range(parent.shape[0]):
-        if arm[i] > 0.0:
+        if span[i] > 0.0:
             s = parent[i]
-            passes[s, LEAST] = min(passes[s, LEAST], IN_PLACE_SHARE * arm[i])
+            passes[s, LEAST] = min(passes[s, LEAST], IN_PLACE_SHARE * span[i])
 
 
 @kernel
@@ -99,12 +99,12 @@ def mark_live(world: World, graph: Graph, factor: Factor) -> None:
 
 
 @kernel
-def way_of(rows: Rows, arm: NDArray, i: int) -> float:
-    """The way [m] of a unit of the error of row i: 1 of a length, of an angle the longer arm."""
+def way_of(rows: Rows, span: NDArray, i: int) -> float:
+    """The way [m] of a unit of the error of row i: 1 of a length, of an angle the span."""
     for k in range(3, 6):
         if rows.J_a[i, k] != 0.0 or rows.J_b[i, k] != 0.0:
             return 1.0
-    return float(max(arm[rows.body_a[i]], arm[rows.body_b[i]]))
+    return float(max(span[rows.body_a[i]], span[rows.body_b[i]]))
 
 
 @kernel

@@ -50,7 +50,7 @@ class Bodies(NamedTuple):
     )
     inverse_inertia_B: NDArray  # (n, 3, 3) 1/(kg m^2)  0 unless dynamic
     com_B: NDArray  # (n, 3) m                  centre of mass from the body origin, body axes
-    arm: NDArray  # (n,) m                      from the centre of mass to its farthest joint, or its radius of gyration if that is longer; 0 unless dynamic
+    span: NDArray  # (n,) m                     extent of the mechanism that it is part of, at most 1; 0 unless dynamic
     node: NDArray  # (n,) int64                 its node in Tree, -1: not part of a tree
 
 

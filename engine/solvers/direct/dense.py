@@ -124,7 +124,7 @@ def solve_dense(
     ELIMINATION solves the rows that are not equations: by pivoting where no bound depends on normal
     impulses, else by solve_proximal_newton. For square and polygonal friction an exact method
     follows where that fails. LEMKE is exact; it becomes ELIMINATION where its tableau is too small,
-    and where it ends on a ray, what that leaves is solved as by ELIMINATION.
+    and where it ends on a ray, the rows are solved as by ELIMINATION.
     The caller must ensure that the rows fit.
 
     Returns NO_ROOM, and changes nothing, when the equations have more loops than the memory holds.
@@ -152,8 +152,13 @@ def solve_dense(
     if method == GAUSS_SEIDEL:
         status, count = sweep_dense(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
     elif method == LEMKE:
+        # the scratch of polishing ends before this vector
+        guess = dense.vectors[12]
+        copy(dp.lam, dp.n, guess)
         status, count = _solve_lemke(dp, dense, tolerance)
         if status != STOPPED_EXACT and has_friction(dp):
+            # a ray is a worse start than the guess was
+            copy(guess, dp.n, dp.lam)
             status, more = _solve_friction(dp, dense, max_iterations, tolerance)
             count += more
     elif method >= ELIMINATION and has_friction(dp):
