@@ -152,13 +152,11 @@ def solve_dense(
     if method == GAUSS_SEIDEL:
         status, count = sweep_dense(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
     elif method == LEMKE:
-        # the scratch of polishing ends before this vector
-        guess = dense.vectors[12]
-        copy(dp.lam, dp.n, guess)
         status, count = _solve_lemke(dp, dense, tolerance)
         if status != STOPPED_EXACT and has_friction(dp):
-            # a ray is a worse start than the guess was
-            copy(guess, dp.n, dp.lam)
+            # a ray is a worse start than none
+            for i in range(dp.n):
+                dp.lam[i] = 0.0
             status, more = _solve_friction(dp, dense, max_iterations, tolerance)
             count += more
     elif method >= ELIMINATION and has_friction(dp):
