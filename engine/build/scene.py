@@ -20,6 +20,7 @@ from cardan.engine.build.formulation import with_trees
 from cardan.engine.build.hollow import check_hollow
 from cardan.engine.build.initial import place_initial
 from cardan.engine.build.inverse_mass import write_joint_masses
+from cardan.engine.build.joint_frames import Frames
 from cardan.engine.build.joints import build_joints
 from cardan.engine.build.loops import write_loops
 from cardan.engine.build.memoised import memoised
@@ -128,6 +129,12 @@ def first_state(scene: Scene, model: Model, tree_q: NDArray[np.float64]) -> Stat
     )
 
 
+def frames_of(scene: Scene, q: NDArray[np.float64]) -> Frames:
+    """Origin in W and orientation of each body, and of the world; q (n, 4): orientations."""
+    frames = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
+    return frames | {len(scene.bodies): (np.zeros(3), q[-1])}
+
+
 def build(scene: Scene) -> Built:
     """The whole scene as arrays.
 
@@ -142,10 +149,8 @@ def build(scene: Scene) -> Built:
     index = {body.name: i for i, body in enumerate(scene.bodies)} | {"world": len(scene.bodies)}
     p, q, v, w = initial_motion(scene, bodies)
     poses = Poses(p, q)
-    frames = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
-    frames |= {len(scene.bodies): (np.zeros(3), q[-1])}
     targets = TargetTable()
-    joints = build_joints(scene.joints, index, poses, frames, targets)
+    joints = build_joints(scene.joints, index, poses, frames_of(scene, q), targets)
     write_spans(bodies, joints, p)
     release(joints, scene)
     check_hollow(shapes, bodies, joints.excluded, faults)
