@@ -78,7 +78,11 @@ let comparisons = null;
 
 /** A file of the page itself, asked for once unless it did not come. @returns {Promise<import("./types.js").Comparing[]>} */
 export function listComparisons() {
-  comparisons ??= fetch(new URL("./comparisons.json", import.meta.url)).then(async (answer) => (answer.ok ? (await answer.json()).comparisons : []));
+  comparisons ??= fetch(new URL("./comparisons.json", import.meta.url)).then(async (answer) => {
+    if (answer.ok) return (await answer.json()).comparisons;
+    comparisons = null;
+    return [];
+  });
   comparisons.catch(() => { comparisons = null; });
   return comparisons;
 }

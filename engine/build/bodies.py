@@ -15,13 +15,15 @@ from cardan.engine.bodies.mass_properties import (
 )
 from cardan.engine.build.components import components
 from cardan.engine.build.faults import Faults
-from cardan.engine.build.memoised import memoised_for
+from cardan.engine.build.memoised import memoised, memoised_for
 from cardan.engine.build.presence import is_absent
 from cardan.engine.build.rotations import cross, turn, turn_all
 from cardan.engine.build.shapes import mass_of_shape
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies, Joints
 from cardan.schemas import Scene
 from cardan.schemas.body import Body
+
+Floats = NDArray[np.float64]
 
 # bodies whose masses are kept, for variants of a scene
 MOST_BODIES = 256
@@ -97,25 +99,39 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
     return bodies
 
 
-def write_spans(bodies: Bodies, joints: Joints, p_WB: NDArray[np.float64]) -> None:
-    """Write the extent of what joints hold together, bodies and their arms, for each body of it.
+def write_spans(bodies: Bodies, joints: Joints, p_WB: Floats) -> None:
+    """Write the extent of the mechanism that each dynamic body is part of; see `spans_of`."""
+    ends = ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B))
+    bodies.span[:] = spans_of(bodies.kind, bodies.mass, bodies.inertia_B, ends, p_WB)
 
+
+@memoised
+def spans_of(
+    kind: NDArray[np.int64],
+    mass: Floats,
+    inertia_B: Floats,
+    ends: tuple[tuple[NDArray[np.int64], Floats], ...],
+    p_WB: Floats,
+) -> Floats:
+    """(n,) m: extent of what joints hold together, bodies and their arms; 0 unless dynamic.
+
+    ends    bodies at both ends of the joints, and anchors (j, 3) m from their centres of mass
     p_WB    (n, 3) m    centres of mass
     """
-    dynamic, world = bodies.kind == DYNAMIC, len(bodies.kind) - 1
-    moments = np.trace(bodies.inertia_B, axis1=1, axis2=2)
-    arm = np.sqrt(np.divide(0.5 * moments, bodies.mass, out=np.zeros(world + 1), where=dynamic))
-    for body, anchor in ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B)):
-        np.maximum.at(arm, body, np.linalg.norm(anchor, axis=1))
-    inner = dynamic[joints.body_a] & dynamic[joints.body_b]
-    part = components(world + 1, joints.body_a[inner], joints.body_b[inner])
+    dynamic, (body_a, body_b) = kind == DYNAMIC, (body for body, _ in ends)
+    moments = np.einsum("nii->n", inertia_B)
+    arm = np.sqrt(np.divide(0.5 * moments, mass, out=np.zeros(len(kind)), where=dynamic))
+    for body, anchor in ends:
+        np.maximum.at(arm, body, np.sqrt(np.einsum("ji,ji->j", anchor, anchor)))
+    inner = dynamic[body_a] & dynamic[body_b]
+    part = components(len(kind), body_a[inner], body_b[inner])
     n = int(part.max()) + 1
     lower, upper, longest = np.full((n, 3), np.inf), np.full((n, 3), -np.inf), np.zeros(n)
     np.minimum.at(lower, part, p_WB)
     np.maximum.at(upper, part, p_WB)
     np.maximum.at(longest, part, arm)
     extent = np.linalg.norm(upper - lower, axis=1) + 2.0 * longest
-    bodies.span[dynamic] = np.minimum(extent[part[dynamic]], LARGE)
+    return np.where(dynamic, np.minimum(extent, LARGE)[part], 0.0)
 
 
 def _check_and_invert(bodies: Bodies, faults: Faults) -> None:

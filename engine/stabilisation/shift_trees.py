@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.assemble import product
 from cardan.engine.spatial.inertia import Spatial, sym_times
 from cardan.engine.spatial.vec3 import ZERO3, add, load3, load3_from, scale, store3, sub
 from cardan.engine.trees.articulated_inertia import (
@@ -12,7 +13,12 @@ from cardan.engine.trees.articulated_inertia import (
     start_inertia,
     turn_inertia,
 )
-from cardan.engine.trees.body_sync import prepare, read_body_velocities
+from cardan.engine.trees.body_sync import (
+    prepare,
+    read_body_velocities,
+    write_body_pose,
+    write_body_velocity,
+)
 from cardan.engine.trees.coordinates import advance_node
 from cardan.engine.trees.energy_momentum import momentum
 from cardan.engine.trees.impulses import add_moment
@@ -39,11 +45,9 @@ def prepare_trees(world: World, problem: Problem) -> None:
     work.qdd[:] = 0.0
     for i in range(problem.count[0]):
         if is_on_tree(problem, i):
-            # M^-1 J^T of bodies on trees is zero
-            own = 0.0
-            for k in range(6):
-                own += problem.J_a[i, k] * problem.MJ_a[i, k]
-                own += problem.J_b[i, k] * problem.MJ_b[i, k]
+            own = product(problem.J_a[i], problem.MJ_a[i]) + product(
+                problem.J_b[i], problem.MJ_b[i]
+            )
             part = diagonal_in_trees(problem, i, dense.path, dense.path_tree)
             problem.diagonal[i] = own + part
     # rows on no tree have no path
@@ -95,21 +99,6 @@ def keep_velocities(world: World, t: int) -> None:
         for i in range(begin, end):
             move_node(tree, qd, i, work)
     write_sums(tree, work, t, qd, work.found)
-
-
-@kernel
-def write_bodies(world: World, t: int) -> None:
-    """Copy poses and velocities of the nodes of tree t to their bodies."""
-    tree, work, state = world.model.tree, world.work.tree, world.state
-    for i in range(tree.start[t], tree.start[t + 1]):
-        body = tree.body[i]
-        if body >= 0:
-            for k in range(3):
-                state.p_WB[body, k] = work.p_WB[i, k]
-                state.w_WB_W[body, k] = work.V[i, k]
-                state.v_WB_W[body, k] = work.V[i, 3 + k]
-            for k in range(4):
-                state.q_WB[body, k] = work.q_WB[i, k]
 
 
 @kernel
@@ -171,7 +160,9 @@ def shift_trees(world: World) -> float:
         keep_velocities(world, t)
         gained += energy_of_tree(world, t)
         book_shift(world, t, before)
-        write_bodies(world, t)
+        for i in range(tree.start[t], tree.start[t + 1]):
+            write_body_pose(tree, work, world.state, i)
+            write_body_velocity(tree, work, world.state, i)
     return gained
 
 

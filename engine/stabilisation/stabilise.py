@@ -7,27 +7,12 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.stabilisation.equations import correct_equations
 from cardan.engine.stabilisation.momentum import return_energy, return_momentum
 from cardan.engine.stabilisation.one_sided import correct_violations, is_anything_due
+from cardan.engine.stabilisation.tangent import are_joints_shifted
 from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.state import LEDGER_CORRECTION
 from cardan.engine.world.world import World
 
-BAUMGARTE, CONTACTS = int(Stabilisation.BAUMGARTE), int(Stabilisation.CONTACTS)
-
-
-@kernel
-def correct_contacts(world: World) -> None:
-    """Remove a share of the depth of contacts from the poses of bodies and trees."""
-    state, rows, positions = world.state, world.work.rows, world.work.positions
-    if rows.count[1] == rows.count[0]:
-        return
-    for i in range(rows.count[1]):
-        positions.wanted[i] = 0.0
-    if not is_anything_due(world):
-        return
-    before = stored_energy(world.model, state)
-    positions.lost[:] = 0.0
-    correction = correct_violations(world) + return_momentum(world)
-    state.ledger[LEDGER_CORRECTION] += correction + stored_energy(world.model, state) - before
+BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
 
 @kernel
@@ -46,19 +31,20 @@ def correct_positions(world: World) -> None:
     Check   tests/laws/test_stabilisation.py
     """
     model, state, options = world.model, world.state, world.options
-    rows = world.work.rows
-    if options.stabilisation == BAUMGARTE or rows.count[0] == 0:
+    rows, positions = world.work.rows, world.work.positions
+    of_joints = are_joints_shifted(world)
+    first = 0 if of_joints else rows.count[1]
+    if options.stabilisation == BAUMGARTE or rows.count[0] == first:
         return
-    if options.stabilisation == CONTACTS:
-        correct_contacts(world)
-        return
-    if rows.count[1] == 0 and not is_anything_due(world):
+    for i in range(first):
+        positions.wanted[i] = 0.0
+    if first == rows.count[1] and not is_anything_due(world):
         return
     before = stored_energy(model, state)
-    world.work.positions.lost[:] = 0.0
-    correction = correct_equations(world)
+    positions.lost[:] = 0.0
+    correction = correct_equations(world) if of_joints else 0.0
     correction += correct_violations(world)
     correction += return_momentum(world)
-    if options.energy_return == 1:
+    if of_joints and options.energy_return == 1:
         correction += return_energy(world)
     state.ledger[LEDGER_CORRECTION] += correction + stored_energy(model, state) - before

@@ -8,8 +8,11 @@ from cardan.engine.accounting.work import mean_row_speed
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import load3, norm
 from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
 from cardan.engine.world.world import World
+
+SPLIT_IMPULSE, PROJECTION = int(Stabilisation.SPLIT_IMPULSE), int(Stabilisation.PROJECTION)
 
 # [m/s or rad/s] above this residual the work of an equation is not restored
 SOLVED = 1e-8
@@ -25,6 +28,12 @@ def is_hard(rows: Rows, row: int) -> bool:
 def is_hard_stop(rows: Rows, row: int) -> bool:
     """Whether a row is a stop without compliance."""
     return rows.kind[row] == ROW_LIMIT and rows.cfm[row] == 0.0
+
+
+@kernel
+def are_joints_shifted(world: World) -> bool:
+    """Whether errors of joints are removed from poses after the step, not by velocities."""
+    return bool(world.options.stabilisation in (SPLIT_IMPULSE, PROJECTION))
 
 
 @kernel

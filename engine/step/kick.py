@@ -30,7 +30,7 @@ from cardan.engine.solvers.islands import solve_problem
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.substeps.solver import solve_small_steps
 from cardan.engine.stabilisation.loop_energy import record_loop_work
-from cardan.engine.stabilisation.tangent import count_work, write_tangents
+from cardan.engine.stabilisation.tangent import are_joints_shifted, count_work, write_tangents
 from cardan.engine.step.driven import (
     begin_with_drives,
     end_with_drives,
@@ -47,11 +47,8 @@ from cardan.engine.trees.impulses import (
     write_bias_accelerations,
 )
 from cardan.engine.trees.reactions import write_reactions
-from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
 from cardan.engine.world.world import World
-
-SPLIT_IMPULSE, PROJECTION = int(Stabilisation.SPLIT_IMPULSE), int(Stabilisation.PROJECTION)
 
 
 @kernel
@@ -68,12 +65,6 @@ def predict_velocities(world: World) -> None:
     predict_tree_velocities(world)
     write_joint_coordinates(world.model.tree, world.state)
     record_phase(world.report, PHASE_ROWS, now)
-
-
-@kernel
-def are_joints_shifted(world: World) -> bool:
-    """Whether errors of joints are removed from poses after the step, not by velocities."""
-    return bool(world.options.stabilisation in (SPLIT_IMPULSE, PROJECTION))
 
 
 @kernel

@@ -19,24 +19,36 @@ NO_MOMENTS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
+def write_body_pose(tree: Tree, work: TreeWork, state: State, i: int) -> None:
+    """Copy the pose of node i to its body, if it has one."""
+    body = tree.body[i]
+    if body >= 0:
+        store3(state.p_WB, body, load3(work.p_WB, i))
+        store4(state.q_WB, body, load4(work.q_WB, i))
+
+
+@kernel
+def write_body_velocity(tree: Tree, work: TreeWork, state: State, i: int) -> None:
+    """Copy the velocity of node i to its body, if it has one."""
+    body = tree.body[i]
+    if body >= 0:
+        w, v = load6(work.V, i)
+        store3(state.w_WB_W, body, w)
+        store3(state.v_WB_W, body, v)
+
+
+@kernel
 def write_body_poses(tree: Tree, work: TreeWork, state: State) -> None:
     """Copy poses of nodes to their bodies."""
     for i in range(tree.kind.shape[0]):
-        body = tree.body[i]
-        if body >= 0:
-            store3(state.p_WB, body, load3(work.p_WB, i))
-            store4(state.q_WB, body, load4(work.q_WB, i))
+        write_body_pose(tree, work, state, i)
 
 
 @kernel
 def write_body_velocities(tree: Tree, work: TreeWork, state: State) -> None:
     """Copy velocities of nodes to their bodies."""
     for i in range(tree.kind.shape[0]):
-        body = tree.body[i]
-        if body >= 0:
-            w, v = load6(work.V, i)
-            store3(state.w_WB_W, body, w)
-            store3(state.v_WB_W, body, v)
+        write_body_velocity(tree, work, state, i)
 
 
 @kernel
