@@ -1,24 +1,24 @@
 """Block LDL^T factorisation of the saddle-point matrix of bodies and equations.
 
-    K = [M J^T; J -cfm] = L D L^T,    D_k = s_k C_k C_k^T,    L_ik = s_k X_ik^T C_k^-1
+    K = [M J^T; J -cfm] = sum over nodes k of  s_k [C_k; X_ik^T] D_k [C_k; X_ik^T]^T
 
 With s = +1 for a body and -1 for a group every diagonal block is s times a positive definite one,
-so Cholesky's method factors each and no pivoting is needed. In the elimination order of a Graph:
+so no pivoting is needed. In the elimination order of a Graph, with C unit lower triangular:
 
-    X_ik = C_k^-1 K_ik^T,    K_ij -= s_k X_ik^T X_jk
+    C_k D_k C_k^T = s_k K_kk,    Y_ik = C_k^-1 K_ik^T,    K_ij -= s_k Y_ik^T D_k^-1 Y_jk
 
 An equation whose pivot falls below a share of its diagonal before elimination is redundant: its
-pivot is set to infinity, which makes its impulse 0 (redundancy.py).
+pivot is set to infinity, which makes its impulse 0 (redundancy.py). Rows that a node does not have
+are zero, so that nodes are taken by three rows or by six.
 """
 
 from __future__ import annotations
 
-from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.fours import four_of, put_four
 from cardan.engine.compiler.inline import fused_kernel
-from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.compiler.kernel import kernel
 from cardan.engine.solvers.direct.redundancy import (
     closes_loop,
     node_size,
@@ -27,17 +27,37 @@ from cardan.engine.solvers.direct.redundancy import (
     sort_node,
     write_shares,
 )
+from cardan.engine.solvers.direct.three_rows import (
+    FOUR,
+    HALF,
+    LAST,
+    divide,
+    factor_six,
+    factor_three,
+    fours_of,
+    less_column,
+    less_product,
+    less_row,
+    multiply,
+    put_fours,
+    put_three,
+    solve_lower,
+    solve_lower_six,
+    solve_upper,
+    solve_upper_six,
+    subtract_narrow,
+    subtract_wide,
+    three_of,
+)
 from cardan.engine.spatial.mat3 import inverse_symmetric, load33
 from cardan.engine.world.equations import NODE_ROWS, SIDES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from cardan.engine.solvers.direct.three_rows import Six, Three
     from cardan.engine.world.equations import Factor, Graph
     from cardan.engine.world.problem import Problem
-
-# one component of eight right-hand sides: stays in two registers while terms are subtracted
-Sides = tuple[Any, Any]
 
 
 @kernel
@@ -112,90 +132,53 @@ def _write_jacobians(problem: Problem, graph: Graph, factor: Factor) -> None:
             factor.scale[k, r] = cfm
 
 
-@fast_kernel
-def _cholesky(C: NDArray, inverse: NDArray, scale: NDArray, n: int, share: float) -> None:
-    """Overwrite the lower triangle of C with its Cholesky factor.
-
-    Writes  C; inverse (n,): inverse of the factor's diagonal, 0 for a pivot that is too small
-    """
-    for c in range(n):
-        pivot = C[c, c]
-        for t in range(c):
-            pivot -= C[c, t] * C[c, t]
-        inverse[c] = 1.0 / sqrt(pivot) if pivot > share * scale[c] else 0.0
-        for r in range(c + 1, n):
-            value = C[r, c]
-            for t in range(c):
-                value -= C[r, t] * C[c, t]
-            C[r, c] = value * inverse[c]
-    for c in range(n, NODE_ROWS):
-        inverse[c] = 0.0
-
-
-@fast_kernel
-def _divide(C: NDArray, inverse: NDArray, n: int, X: NDArray) -> None:
-    """X <- C^-1 X."""
-    for c in range(n):
-        x0, x1, x2, x3, x4, x5 = X[c, 0], X[c, 1], X[c, 2], X[c, 3], X[c, 4], X[c, 5]
-        for t in range(c):
-            f = C[c, t]
-            x0 -= f * X[t, 0]
-            x1 -= f * X[t, 1]
-            x2 -= f * X[t, 2]
-            x3 -= f * X[t, 3]
-            x4 -= f * X[t, 4]
-            x5 -= f * X[t, 5]
-        f = inverse[c]
-        X[c, 0] = x0 * f
-        X[c, 1] = x1 * f
-        X[c, 2] = x2 * f
-        X[c, 3] = x3 * f
-        X[c, 4] = x4 * f
-        X[c, 5] = x5 * f
-
-
 @fused_kernel
-def _add_product(X: NDArray, Y: NDArray, n: int, sign: float, rows: int, Z: NDArray) -> None:
-    """Z += sign X^T Y over n rows of both; `rows` rows of Z."""
-    for r in range(rows):
-        four, z4, z5 = four_of(Z[r], 0), Z[r, 4], Z[r, 5]
-        for c in range(n):
-            f = sign * X[c, r]
-            four += f * four_of(Y[c], 0)
-            z4 += f * Y[c, 4]
-            z5 += f * Y[c, 5]
-        put_four(four, Z[r], 0)
-        Z[r, 4], Z[r, 5] = z4, z5
+def _weights(factor: Factor, k: int, sign: float) -> Six:
+    """Sign D^-1 of node k."""
+    inverse, signs = factor.inverse[k], (sign, sign, sign)
+    return multiply(signs, three_of(inverse, 0)), multiply(signs, three_of(inverse, HALF))
+
+
+@kernel
+def _factor_node(graph: Graph, factor: Factor, k: int, n: int) -> None:
+    """Write C and D^-1 of node k, and Y of its blocks into X."""
+    C, inverse, scale, share = factor.C[k], factor.inverse[k], factor.scale[k], factor.share[k]
+    if graph.node[k] < 0 and closes_loop(graph, -1 - graph.node[k]):
+        sort_node(graph, factor, k)
+    if n <= HALF:
+        factor_three(C, inverse, scale, 0, share)
+    else:
+        factor_six(C, inverse, scale, share)
+    for t in range(graph.start[k], graph.start[k + 1]):
+        divide(C, n, node_size(graph, graph.row[t]), factor.X[t])
 
 
 @kernel
 def _eliminate(graph: Graph, factor: Factor, k: int) -> None:
     """Subtract the contribution of node k from the later nodes."""
-    n = node_size(graph, k)
+    n, end = node_size(graph, k), graph.start[k + 1]
     is_body = graph.node[k] >= 0
-    sign = 1.0 if is_body else -1.0
-    C, inverse = factor.C[k], factor.inverse[k]
-    if not is_body and closes_loop(graph, -1 - graph.node[k]):
-        sort_node(graph, factor, k)
-    _cholesky(C, inverse, factor.scale[k], n, factor.share[k])
-    first, end = graph.start[k], graph.start[k + 1]
-    for t in range(first, end):
-        _divide(C, inverse, n, factor.X[t])
-    for t in range(first, end):
-        i = graph.row[t]
-        rows = node_size(graph, i)
-        X = factor.X[t]
-        same = is_body == (graph.node[i] >= 0)
-        _add_product(X, X, n, -1.0 if same else 1.0, rows, factor.C[i])
+    _factor_node(graph, factor, k, n)
+    w = _weights(factor, k, 1.0 if is_body else -1.0)
+    for t in range(graph.start[k], end):
+        i, X = graph.row[t], factor.X[t]
+        rows, same = node_size(graph, i), is_body == (graph.node[i] >= 0)
+        square = _weights(factor, k, 1.0 if same else -1.0)
+        subtract_narrow(X, X, n, square, min(rows, FOUR), factor.C[i])
+        if rows > FOUR:
+            subtract_wide(X, X, n, square, (FOUR, rows), factor.C[i])
         if is_body and not same:
             for r in range(rows):
                 for c in range(n):
-                    factor.scale[i, r] += X[c, r] * X[c, r]
+                    factor.scale[i, r] += X[c, r] * X[c, r] * factor.inverse[k, c]
         u = graph.start[i]
         for t2 in range(t + 1, end):
             while graph.row[u] != graph.row[t2]:
                 u += 1
-            _add_product(X, factor.X[t2], n, -sign, rows, factor.X[u])
+            if node_size(graph, graph.row[t2]) <= FOUR:
+                subtract_narrow(X, factor.X[t2], n, w, rows, factor.X[u])
+            else:
+                subtract_wide(X, factor.X[t2], n, w, (0, rows), factor.X[u])
 
 
 @kernel
@@ -221,50 +204,67 @@ def write_live_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
             _eliminate(graph, factor, k)
 
 
-@fast_kernel
+@fused_kernel
+def _reach_one(graph: Graph, factor: Factor, t: int, w: Six, six: bool) -> None:
+    """Subtract X^T w of block t from the number of its node; `six`: not only its first three."""
+    X, y = factor.X[t], factor.x[graph.row[t]]
+    value = less_product(four_of(y, 0), w[0], fours_of(X, 0, 0))
+    end = less_product(four_of(y, LAST), w[0], fours_of(X, 0, LAST))
+    if six:
+        value = less_product(value, w[1], fours_of(X, HALF, 0))
+        end = less_product(end, w[1], fours_of(X, HALF, LAST))
+    put_four(value, y, 0)
+    put_four(end, y, LAST)
+
+
+@kernel
 def _forward(graph: Graph, factor: Factor, k: int) -> None:
     """x_k <- C^-1 x_k; subtract its contribution from the later nodes."""
-    n = node_size(graph, k)
-    sign = 1.0 if graph.node[k] >= 0 else -1.0
-    C, inverse, x = factor.C[k], factor.inverse[k], factor.x[k]
-    for c in range(n):
-        value = x[c]
-        for t in range(c):
-            value -= C[c, t] * x[t]
-        x[c] = value * inverse[c]
+    C, x, six = factor.C[k], factor.x[k], node_size(graph, k) > HALF
+    w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
+    low, high = three_of(x, 0), three_of(x, HALF)
+    if six:
+        low, high = solve_lower_six(C, (low, high))
+        put_three(high, x, HALF)
+    else:
+        low = solve_lower(C, 0, low)
+    put_three(low, x, 0)
+    w = multiply(w[0], low), multiply(w[1], high)
     for t in range(graph.start[k], graph.start[k + 1]):
-        X, y = factor.X[t], factor.x[graph.row[t]]
-        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
-        for c in range(n):
-            f = sign * x[c]
-            y0 -= f * X[c, 0]
-            y1 -= f * X[c, 1]
-            y2 -= f * X[c, 2]
-            y3 -= f * X[c, 3]
-            y4 -= f * X[c, 4]
-            y5 -= f * X[c, 5]
-        y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
+        _reach_one(graph, factor, t, w, six)
 
 
-@fast_kernel
+@fused_kernel
+def _less_rows(value: Three, X: NDArray, r: int, c: int, y: Three) -> Three:
+    """Value - X y of three rows from r on and three columns from c on."""
+    first = less_row(value[0], X, r, c, y)
+    return first, less_row(value[1], X, r + 1, c, y), less_row(value[2], X, r + 2, c, y)
+
+
+@kernel
 def _backward(graph: Graph, factor: Factor, k: int) -> None:
-    """x_k <- s C^-T (x_k - contribution of the later nodes)."""
-    n = node_size(graph, k)
-    sign = 1.0 if graph.node[k] >= 0 else -1.0
-    C, inverse, x = factor.C[k], factor.inverse[k], factor.x[k]
+    """x_k <- s C^-T D^-1 (x_k - contribution of the later nodes)."""
+    C, x, six = factor.C[k], factor.x[k], node_size(graph, k) > HALF
+    w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
+    low, high = three_of(x, 0), three_of(x, HALF)
     for t in range(graph.start[k], graph.start[k + 1]):
         X, y = factor.X[t], factor.x[graph.row[t]]
-        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
-        for c in range(n):
-            total = X[c, 0] * y0 + X[c, 1] * y1 + X[c, 2] * y2
-            x[c] -= total + X[c, 3] * y3 + X[c, 4] * y4 + X[c, 5] * y5
-    for c in range(n - 1, -1, -1):
-        value = x[c]
-        for t in range(c + 1, n):
-            value -= C[t, c] * x[t]
-        x[c] = value * inverse[c]
-    for c in range(n):
-        x[c] *= sign
+        columns = node_size(graph, graph.row[t])
+        y_low, y_high = three_of(y, 0), three_of(y, HALF)
+        low = _less_rows(low, X, 0, 0, y_low)
+        if columns > HALF:
+            low = _less_rows(low, X, 0, HALF, y_high)
+        if six:
+            high = _less_rows(high, X, HALF, 0, y_low)
+        if six and columns > HALF:
+            high = _less_rows(high, X, HALF, HALF, y_high)
+    low, high = multiply(w[0], low), multiply(w[1], high)
+    if six:
+        low, high = solve_upper_six(C, (low, high))
+        put_three(high, x, HALF)
+    else:
+        low = solve_upper(C, 0, low)
+    put_three(low, x, 0)
 
 
 @kernel
@@ -285,74 +285,53 @@ def solve_one(graph: Graph, factor: Factor) -> None:
             put_back(factor, k, node_size(graph, k), factor.x[k])
 
 
-@fused_kernel
-def _load_sides(x: NDArray) -> Sides:
-    """One component of all right-hand sides, x (8,)."""
-    return four_of(x, 0), four_of(x, 4)
-
-
-@fused_kernel
-def _store_sides(value: Sides, x: NDArray) -> None:
-    """x (8,) <- one component of all right-hand sides."""
-    put_four(value[0], x, 0)
-    put_four(value[1], x, 4)
-
-
-@fused_kernel
-def _subtract(value: Sides, f: float, x: NDArray) -> Sides:
-    """Value - f x, x (8,)."""
-    return value[0] - f * four_of(x, 0), value[1] - f * four_of(x, 4)
-
-
-@fused_kernel
-def _scale(f: float, x: NDArray) -> None:
-    """x *= f, x (8,)."""
-    put_four(f * four_of(x, 0), x, 0)
-    put_four(f * four_of(x, 4), x, 4)
+@kernel
+def _forward_four(graph: Graph, factor: Factor, k: int, at: int) -> None:
+    """`_forward` for four right-hand sides from `at` on."""
+    C, x, six = factor.C[k], factor.many[k], node_size(graph, k) > HALF
+    w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
+    low, high = fours_of(x, 0, at), fours_of(x, HALF, at)
+    if six:
+        low, high = solve_lower_six(C, (low, high))
+        put_fours(high, x, HALF, at)
+    else:
+        low = solve_lower(C, 0, low)
+    put_fours(low, x, 0, at)
+    low, high = multiply(w[0], low), multiply(w[1], high)
+    for t in range(graph.start[k], graph.start[k + 1]):
+        X, y = factor.X[t], factor.many[graph.row[t]]
+        for r in range(node_size(graph, graph.row[t])):
+            value = less_column(four_of(y[r], at), X, 0, r, low)
+            if six:
+                value = less_column(value, X, HALF, r, high)
+            put_four(value, y[r], at)
 
 
 @kernel
-def _forward_many(graph: Graph, factor: Factor, k: int) -> None:
-    """`_forward` for eight right-hand sides."""
-    n = node_size(graph, k)
-    sign = 1.0 if graph.node[k] >= 0 else -1.0
-    C, inverse, x = factor.C[k], factor.inverse[k], factor.many[k]
-    for c in range(n):
-        value = _load_sides(x[c])
-        for t in range(c):
-            value = _subtract(value, C[c, t], x[t])
-        _store_sides(value, x[c])
-        _scale(inverse[c], x[c])
+def _backward_four(graph: Graph, factor: Factor, k: int, at: int) -> None:
+    """`_backward` for four right-hand sides from `at` on."""
+    C, x, six = factor.C[k], factor.many[k], node_size(graph, k) > HALF
+    w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
+    low, high = fours_of(x, 0, at), fours_of(x, HALF, at)
     for t in range(graph.start[k], graph.start[k + 1]):
         X, y = factor.X[t], factor.many[graph.row[t]]
-        for r in range(NODE_ROWS):
-            value = _load_sides(y[r])
-            for c in range(n):
-                value = _subtract(value, sign * X[c, r], x[c])
-            _store_sides(value, y[r])
-
-
-@kernel
-def _backward_many(graph: Graph, factor: Factor, k: int) -> None:
-    """`_backward` for eight right-hand sides."""
-    n = node_size(graph, k)
-    sign = 1.0 if graph.node[k] >= 0 else -1.0
-    C, inverse, x = factor.C[k], factor.inverse[k], factor.many[k]
-    for t in range(graph.start[k], graph.start[k + 1]):
-        X, y = factor.X[t], factor.many[graph.row[t]]
-        for c in range(n):
-            value = _load_sides(x[c])
-            for r in range(NODE_ROWS):
-                value = _subtract(value, X[c, r], y[r])
-            _store_sides(value, x[c])
-    for c in range(n - 1, -1, -1):
-        value = _load_sides(x[c])
-        for t in range(c + 1, n):
-            value = _subtract(value, C[t, c], x[t])
-        _store_sides(value, x[c])
-        _scale(inverse[c], x[c])
-    for c in range(n):
-        _scale(sign, x[c])
+        columns = node_size(graph, graph.row[t])
+        part = fours_of(y, 0, at)
+        low = _less_rows(low, X, 0, 0, part)
+        if six:
+            high = _less_rows(high, X, HALF, 0, part)
+        if columns > HALF:
+            part = fours_of(y, HALF, at)
+            low = _less_rows(low, X, 0, HALF, part)
+            if six:
+                high = _less_rows(high, X, HALF, HALF, part)
+    low, high = multiply(w[0], low), multiply(w[1], high)
+    if six:
+        low, high = solve_upper_six(C, (low, high))
+        put_fours(high, x, HALF, at)
+    else:
+        low = solve_upper(C, 0, low)
+    put_fours(low, x, 0, at)
 
 
 @kernel
@@ -363,9 +342,11 @@ def solve_many(graph: Graph, factor: Factor, first: int) -> None:
         if factor.ordered[k] == 1:
             for s in range(SIDES):
                 put_in_order(factor, k, node_size(graph, k), factor.many[k, :, s])
-        _forward_many(graph, factor, k)
+        _forward_four(graph, factor, k, 0)
+        _forward_four(graph, factor, k, FOUR)
     for k in range(n_nodes - 1, -1, -1):
-        _backward_many(graph, factor, k)
+        _backward_four(graph, factor, k, 0)
+        _backward_four(graph, factor, k, FOUR)
         if factor.ordered[k] == 1:
             for s in range(SIDES):
                 put_back(factor, k, node_size(graph, k), factor.many[k, :, s])
