@@ -29,7 +29,7 @@ from cardan.engine.complementarity import measure
 from cardan.engine.complementarity.iterations import run
 from cardan.engine.complementarity.problem import Array, Complementarity
 from cardan.engine.complementarity.solution import Answer, MethodOptions, Stopped
-from cardan.engine.solvers.direct.cholesky import solve_general
+from cardan.engine.solvers.direct.general import solve_general
 
 # sweeps before the first Newton step and after each that failed; doubled with every failure
 SWEEPS, MOST_SWEEPS = 25, 800

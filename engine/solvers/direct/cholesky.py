@@ -150,34 +150,3 @@ def solve_factor(factor: Factor, x: NDArray) -> None:
     """x <- A_CC^-1 x, in the order of the factor."""
     solve_lower(factor, x)
     solve_upper(factor, x)
-
-
-@kernel
-def solve_general(M: NDArray, n: int, x: NDArray) -> bool:
-    """x <- M^-1 x for any square matrix, by Gaussian elimination with partial pivoting.
-
-    Overwrites M. Returns False when M is singular; x is then undefined.
-    """
-    for c in range(n):
-        p = c
-        for r in range(c + 1, n):
-            if abs(M[r, c]) > abs(M[p, c]):
-                p = r
-        if not abs(M[p, c]) > 0.0:
-            return False
-        if p != c:
-            x[c], x[p] = x[p], x[c]
-            for k in range(c, n):
-                M[c, k], M[p, k] = M[p, k], M[c, k]
-        scale = 1.0 / M[c, c]
-        for r in range(c + 1, n):
-            share = M[r, c] * scale
-            if share != 0.0:
-                x[r] -= share * x[c]
-                subtract(M[r, c + 1 :], share, M[c, c + 1 :], n - c - 1)
-    for c in range(n - 1, -1, -1):
-        total = x[c]
-        for k in range(c + 1, n):
-            total -= M[c, k] * x[k]
-        x[c] = total / M[c, c]
-    return True

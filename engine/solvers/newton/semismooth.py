@@ -21,13 +21,14 @@ from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.structs import struct
 from cardan.engine.problem.projection import polygon_sector
-from cardan.engine.solvers.direct.cholesky import copy, dot, solve_general
+from cardan.engine.solvers.direct.cholesky import copy, dot
 from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
     dense_residual,
     project_guess,
     write_velocities,
 )
+from cardan.engine.solvers.direct.general import solve_general
 from cardan.engine.solvers.newton.natural_map import (
     map_error,
     rho_of,
