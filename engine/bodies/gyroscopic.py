@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.lanes import lane_form_of, select
 from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import (
     Quaternion,
@@ -75,6 +78,17 @@ def project_on_energy(inverse: Mat3, M: Vec3, twice_energy: float) -> Vec3:
     return scale(0.5 * (dot(M, w) - twice_energy) / slope, across)
 
 
+@lane_form_of(project_on_energy)
+def project_on_energy_of_lanes(inverse: Mat3, M: Vec3, twice_energy: Any) -> Vec3:
+    """The same; no rotation where it is steady."""
+    w = times_vector(inverse, M)
+    across = cross(M, w)
+    slope = dot(across, across)
+    steady = slope <= 1e-8 * dot(M, M) * dot(w, w)
+    x, y, z = scale(0.5 * (dot(M, w) - twice_energy) / slope, across)
+    return select(steady, 0.0, x), select(steady, 0.0, y), select(steady, 0.0, z)
+
+
 @kernel
 def crossed(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
     """A x b + c x d."""
@@ -118,22 +132,20 @@ def free_rotation_vector(inverse: Mat3, M: Vec3, h: float) -> Vec3:
 
 
 @kernel
-def free_rotation(bodies: Bodies, state: State, i: int, h: float) -> tuple[Quaternion, Vec3, Vec3]:
-    """Orientation, angular velocity and angular momentum after free rotation for a time h.
+def free_rotation(q: Quaternion, inverse: Mat3, L: Vec3, h: float) -> tuple[Quaternion, Vec3]:
+    """Orientation and angular velocity after free rotation for a time h, of one body or of four.
 
     L is constant; w = I^-1 L changes as the body rotates, see free_rotation_vector. The small
     rotation y of project_on_energy then restores the kinetic energy. L and the energy are conserved
     to rounding, the orientation is of fifth order.
 
-    Returns q_WB; w (3,) rad/s, W; L (3,) N m s, W
+    Reads   q = q_WB; inverse: I^-1, B; L (3,) N m s, W
+    Returns q_WB; w (3,) rad/s, W
     Check   tests/laws/test_free_body.py: order five, L and energy to rounding
     """
-    q = load4(state.q_WB, i)
-    inverse = load33(bodies.inverse_inertia_B, i)
-    L = conserved_momentum(bodies, state, i)
     M = times_vector(transposed(matrix(q)), L)
     x = exponential(free_rotation_vector(inverse, M, h))
     y = project_on_energy(inverse, rotate_back(x, M), dot(M, times_vector(inverse, M)))
     q_new = unit_again(multiply(multiply(q, x), (1.0, 0.5 * y[0], 0.5 * y[1], 0.5 * y[2])))
     R = matrix(q_new)
-    return q_new, times_vector(R, times_vector(inverse, times_vector(transposed(R), L))), L
+    return q_new, times_vector(R, times_vector(inverse, times_vector(transposed(R), L)))

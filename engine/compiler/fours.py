@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import HAS_LANES
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
         """x[at : at + 4] = value, for contiguous x."""
         ...
 
+    def together(a: float, b: float, c: float, d: float) -> Any:
+        """Four numbers as one value; `lane_of` has them again."""
+        ...
+
 elif not HAS_LANES:
 
     @kernel
@@ -34,6 +40,11 @@ elif not HAS_LANES:
     def put_four(value, x, at):
         """Write four numbers."""
         x[at : at + 4] = value
+
+    @kernel
+    def together(a, b, c, d):
+        """Four numbers."""
+        return np.array((a, b, c, d))
 
 else:
     from llvmlite import ir
@@ -73,3 +84,15 @@ else:
             builder.store(value, place, align=ALIGNMENT)
 
         return types.void(value, x, types.int64), codegen
+
+    @intrinsic
+    def together(typing_context, a, b, c, d):
+        """Four numbers as one value; `lane_of` has them again."""
+
+        def codegen(context, builder, signature, arguments):
+            value = ir.Constant(FOUR, ir.Undefined)
+            for k, number in enumerate(arguments):
+                value = builder.insert_element(value, number, ir.IntType(32)(k))
+            return value
+
+        return LanesType(4)(types.float64, types.float64, types.float64, types.float64), codegen

@@ -36,12 +36,9 @@ from cardan.engine.spatial.rotation import (
     PER_QUARTER,
     QUARTER,
     QUARTER_REST,
-    SMALL,
     Mat3,
-    exponential,
     matrix,
     sine_cosine_of_part,
-    small_exponential,
 )
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, norm, scale
 from cardan.engine.trees import articulated_inertia, coordinates, drift, invariants
@@ -77,23 +74,6 @@ def sine_cosine(x: Lanes) -> tuple[Lanes, Lanes]:
                 s = with_lane(s, lane, math.sin(one))
                 c = with_lane(c, lane, math.cos(one))
     return s, c
-
-
-@lane_form_of(rotation.exponential)
-def exponential_of_lanes(phi: Vec3) -> Quaternion:
-    """The series where all rotations are small, else lane by lane."""
-    angle2 = phi[0] * phi[0] + phi[1] * phi[1] + phi[2] * phi[2]
-    q = small_exponential(phi, angle2)
-    if any_of(~(angle2 < SMALL * SMALL)):
-        for lane in range(lanes_in(angle2)):
-            one = exponential((lane_of(phi[0], lane), lane_of(phi[1], lane), lane_of(phi[2], lane)))
-            q = (
-                with_lane(q[0], lane, one[0]),
-                with_lane(q[1], lane, one[1]),
-                with_lane(q[2], lane, one[2]),
-                with_lane(q[3], lane, one[3]),
-            )
-    return q
 
 
 @lane_form_of(quaternion.unit)

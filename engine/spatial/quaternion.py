@@ -7,6 +7,7 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.lanes import any_of, lane_form_of, lane_of, lanes_in, with_lane
 from cardan.engine.spatial.vec3 import Vec3
 
 Quaternion = tuple[float, float, float, float]
@@ -77,6 +78,25 @@ def unit_again(q: Quaternion) -> Quaternion:
     """The unit quaternion along q; without a root or a division where q nearly is one."""
     n = q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3])
     return nearly_unit(q) if abs(n - 1.0) < NEARLY else unit(q)
+
+
+@lane_form_of(unit_again)
+def unit_again_of_lanes(q: Quaternion) -> Quaternion:
+    """The unit quaternion: to first order where all are nearly of length 1, else lane by lane."""
+    n = q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3])
+    found = nearly_unit(q)
+    if any_of(~(abs(n - 1.0) < NEARLY)):
+        for lane in range(lanes_in(n)):
+            one = unit_again(
+                (lane_of(q[0], lane), lane_of(q[1], lane), lane_of(q[2], lane), lane_of(q[3], lane))
+            )
+            found = (
+                with_lane(found[0], lane, one[0]),
+                with_lane(found[1], lane, one[1]),
+                with_lane(found[2], lane, one[2]),
+                with_lane(found[3], lane, one[3]),
+            )
+    return found
 
 
 @kernel

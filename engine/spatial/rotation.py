@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.lanes import any_of, lane_form_of, lane_of, lanes_in, with_lane
 from cardan.engine.spatial.quaternion import Quaternion
 from cardan.engine.spatial.vec3 import Vec3, cross, dot
 
@@ -88,6 +89,23 @@ def exponential(phi: Vec3) -> Quaternion:
     angle = math.sqrt(angle2)
     s = math.sin(0.5 * angle) / angle
     return (math.cos(0.5 * angle), s * phi[0], s * phi[1], s * phi[2])
+
+
+@lane_form_of(exponential)
+def exponential_of_lanes(phi: Vec3) -> Quaternion:
+    """The series where all rotations are small, else lane by lane."""
+    angle2 = phi[0] * phi[0] + phi[1] * phi[1] + phi[2] * phi[2]
+    q = small_exponential(phi, angle2)
+    if any_of(~(angle2 < SMALL * SMALL)):
+        for lane in range(lanes_in(angle2)):
+            one = exponential((lane_of(phi[0], lane), lane_of(phi[1], lane), lane_of(phi[2], lane)))
+            q = (
+                with_lane(q[0], lane, one[0]),
+                with_lane(q[1], lane, one[1]),
+                with_lane(q[2], lane, one[2]),
+                with_lane(q[3], lane, one[3]),
+            )
+    return q
 
 
 @kernel

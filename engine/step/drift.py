@@ -18,7 +18,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.integrators.advance_poses import (
     IMPLICIT,
     INFINITESIMAL,
-    advance_orientation,
+    advance_orientations,
     advance_poses,
 )
 from cardan.engine.problem.no_rows import clear_report
@@ -130,9 +130,7 @@ def drift_freely(world: World) -> None:
     now, h = read_clock(world.report), world.options.time_step
     bodies, state = world.model.bodies, world.state
     advance_centres(bodies, state, h)
-    for i in range(bodies.kind.shape[0]):
-        if bodies.kind[i] != STATIC:
-            advance_orientation(world, i, h)
+    advance_orientations(world, h)
     record_phase(world.report, PHASE_MOVE, now)
     state.velocities_changed[0] = 0
     clear_report(world)
