@@ -44,6 +44,8 @@ LEMKE = int(SolverMethod.LEMKE)
 NO_ROOM = -1
 # Newton steps that refine the answer of Lemke's method
 POLISHING_STEPS = 3
+# multiple of the tolerance beyond which an answer is none
+FAR = 1e3
 
 
 @kernel
@@ -124,7 +126,7 @@ def solve_dense(
     ELIMINATION solves the rows that are not equations: by pivoting where no bound depends on normal
     impulses, else by solve_proximal_newton. For square and polygonal friction an exact method
     follows where that fails. LEMKE is exact; it becomes ELIMINATION where its tableau is too small,
-    and where it ends on a ray, the rows are solved as by ELIMINATION.
+    and where it ends on a ray or rounding spoils it, the rows are solved as by ELIMINATION.
     The caller must ensure that the rows fit.
 
     Returns NO_ROOM, and changes nothing, when the equations have more loops than the memory holds.
@@ -153,8 +155,9 @@ def solve_dense(
         status, count = sweep_dense(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
     elif method == LEMKE:
         status, count = _solve_lemke(dp, dense, tolerance)
-        if status != STOPPED_EXACT and has_friction(dp):
-            # a ray is a worse start than none
+        solved = status == STOPPED_EXACT and dense_residual(dp) <= FAR * tolerance
+        if has_friction(dp) and not solved:
+            # what a ray or rounding leaves is a worse start than none
             for i in range(dp.n):
                 dp.lam[i] = 0.0
             status, more = _solve_friction(dp, dense, max_iterations, tolerance)

@@ -1,4 +1,4 @@
-"""Lemke's method ends on a ray where bodies are held by friction; the step must not use that."""
+"""Where bodies are held by friction, Lemke's method ends on a ray or far from a solution."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.state import EXTREME_RESIDUAL
 
 
-def held(formulation: str, method: str) -> Simulation:
+def held(formulation: str, method: str, seed: int) -> Simulation:
     """Grippers after half a second, with square friction."""
-    scene = document(draw("grippers", 3))
+    scene = document(draw("grippers", seed))
     scene["simulation"] |= {"formulation": formulation, "solver": {"method": method}}
     scene["simulation"]["contact"] = {"friction_cone": "box"}
     simulation = Simulation(load_scene(scene))
@@ -24,13 +24,10 @@ def held(formulation: str, method: str) -> Simulation:
 
 
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
-def test_what_a_ray_leaves_is_solved(formulation: str) -> None:
-    """Before, one step of 120 left 9 or 1.2 m/s, and what was held flew away.
-
-    What friction holds so has many solutions, and Newton steps do not always find one: what is left
-    is reported, and does not move what is held.
-    """
-    lemke, other = held(formulation, "lemke"), held(formulation, "auto")
+@pytest.mark.parametrize("seed", [3, 5])
+def test_what_the_method_leaves_is_solved(formulation: str, seed: int) -> None:
+    """Before, one step of 120 left 9 or 1.2 m/s, and what was held flew away."""
+    lemke, other = held(formulation, "lemke", seed), held(formulation, "auto", seed)
     assert int(lemke.report.method[0]) == SolverMethod.LEMKE
-    assert lemke.state.extremes[EXTREME_RESIDUAL] < 0.1
+    assert lemke.state.extremes[EXTREME_RESIDUAL] < 1e-3
     assert np.abs(lemke.state.p_WB - other.state.p_WB).max() < 2e-3
