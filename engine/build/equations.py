@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.solvers.direct.minimum_degree import BITS
 from cardan.engine.world.equations import NODE_ROWS, SIDES, Factor, Graph, KeptFactors
 
 # blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
 BLOCKS_PER_NODE = 6
+# groups of one mechanism with loops up to which they are ordered by their degrees
+MOST_IN_LOOPS = 1024
 
 
 def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
@@ -22,6 +25,8 @@ def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
     n_nodes = n + n_groups
     # more than one of each two nodes never is
     n_blocks = min(BLOCKS_PER_NODE * (n_bodies + n_groups), n_nodes * (n_nodes - 1) // 2)
+
+    n_core = min(n_groups, MOST_IN_LOOPS)
 
     def whole(*shape: int) -> NDArray[np.int64]:
         return np.zeros(shape, np.int64)
@@ -41,6 +46,7 @@ def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
         member=whole(n_groups, NODE_ROWS),
         size=whole(n_groups),
         side=whole(n_groups, 2),
+        closing=whole(n_groups),
         next_loop=whole(n_groups),
         group_node=whole(n_groups),
         node=whole(n_nodes),
@@ -49,6 +55,7 @@ def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
         mark=whole(n_nodes),
         child=whole(n_nodes),
         sibling=whole(n_nodes),
+        near=whole(n_core, -(-n_core // BITS)),
     )
 
 

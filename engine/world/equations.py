@@ -43,6 +43,7 @@ class Graph(NamedTuple):
     member: NDArray  # (g, 6) int64        rows of a group
     size: NDArray  # (g,) int64            number of its rows
     side: NDArray  # (g, 2) int64          its bodies, or -1
+    closing: NDArray  # (g,) int64         1: closes a loop of those eliminated before it
     next_loop: NDArray  # (g,) int64       next group that closes a loop below the same body, or -1
     group_node: NDArray  # (g,) int64
     node: NDArray  # (k,) int64            body it is, or -1 - group
@@ -51,6 +52,7 @@ class Graph(NamedTuple):
     mark: NDArray  # (k,) int64            last column that visited a node
     child: NDArray  # (k,) int64           first column whose first block is here, or -1
     sibling: NDArray  # (k,) int64         next such column, or -1
+    near: NDArray  # (c, c/32) int64       bits: groups of loops that are coupled; scratch
 
 
 @struct

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.state import EXTREME_RESIDUAL
 from tests.engine.scenes import Document, document, simulate
 from tests.laws.linkages import Linkage
 
@@ -98,3 +100,40 @@ def test_sarrus_linkage_moves_straight(formulation: str) -> None:
         assert np.abs(pose[:2]).max() < 1e-7
         assert abs(pose[3]) > 1.0 - 1e-12
     assert pose[2] < 0.39
+
+
+def lattice(n: int, m: int) -> Document:
+    """Crosses of 0.2 m on ball joints, held at the corners, hanging in a bowl."""
+
+    def place(i: float, j: float) -> list[float]:
+        x, y = 2.0 * i / (n - 1) - 1.0, 2.0 * j / (m - 1) - 1.0
+        return [0.2 * i, 0.2 * j, -0.25 * (1.0 - x * x) * (1.0 - y * y)]
+
+    def ball(name: str, parent: str, child: str, anchor: list[float]) -> Document:
+        return {"name": name, "type": "ball", "parent": parent, "child": child, "anchor": anchor}
+
+    cells = [(i, j) for i in range(n) for j in range(m)]
+    bodies = [
+        {"name": f"{i}/{j}", "position": place(i, j), "mass": 0.1, "inertia": [1e-4] * 3}
+        for i, j in cells
+    ]
+    joints = [
+        ball(f"{i}/{j}-{a}/{b}", f"{i}/{j}", f"{a}/{b}", place(0.5 * (i + a), 0.5 * (j + b)))
+        for i, j in cells
+        for a, b in ((i + 1, j), (i, j + 1))
+        if a < n and b < m
+    ]
+    corners = [(i, j) for i in (0, n - 1) for j in (0, m - 1)]
+    joints += [ball(f"corner {i}/{j}", "world", f"{i}/{j}", place(i, j)) for i, j in corners]
+    return document(bodies, joints=joints, simulation={"dt": 1e-3, "formulation": "maximal"})
+
+
+@pytest.mark.parametrize("size", [(4, 20), (12, 12)])
+def test_joints_of_large_nets_are_solved_exactly(size: tuple[int, int]) -> None:
+    """Before, their factor had no room: swept, they left 0.02 m/s and lost 6 % of their energy."""
+    sim = simulate(lattice(*size))
+    before = sim.energy()["total"]
+    sim.advance(100)
+    assert int(sim.report.method[0]) == SolverMethod.ELIMINATION
+    assert sim.state.extremes[EXTREME_RESIDUAL] < 1e-3
+    assert abs(sim.energy()["total"] - before) < 0.02 * abs(before)

@@ -8,7 +8,8 @@ The equations are not solved as A lam = -b, where all joints of a hub couple wit
 whose graph is that of bodies and joints. A breadth-first search from the fixed bodies makes a
 spanning forest. Leaves are eliminated first, each body followed by the joint towards its root, so
 that the factor of a tree has no fill-in. A group that closes a loop is eliminated just before the
-lowest common ancestor of its two bodies; its redundant equations then have zero pivots.
+lowest common ancestor of its two bodies; its redundant equations then have zero pivots. Where
+many loops fill more than there is room for, the order is another one (minimum_degree.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.direct.minimum_degree import write_nodes_by_degree
 from cardan.engine.world.equations import NODE_ROWS, ORDERED
 
 if TYPE_CHECKING:
@@ -188,7 +190,7 @@ def _write_loops(graph: Graph) -> None:
         graph.loops[k] = NONE
     for g in range(graph.count[1] - 1, -1, -1):
         a, b = graph.side[g, 0], graph.side[g, 1]
-        if (a >= 0 and graph.tree[a] == g) or (b >= 0 and graph.tree[b] == g):
+        if graph.closing[g] == 0:
             continue
         k = _meeting(graph, a, b)
         k = n_bodies if k < 0 else k
@@ -206,6 +208,15 @@ def _add_loops(graph: Graph, k: int, n: int) -> int:
         n += 1
         g = graph.next_loop[g]
     return n
+
+
+@kernel
+def mark_loops(graph: Graph) -> None:
+    """Mark the groups outside the forest."""
+    for g in range(graph.count[1]):
+        a, b = graph.side[g, 0], graph.side[g, 1]
+        inside = (a >= 0 and graph.tree[a] == g) or (b >= 0 and graph.tree[b] == g)
+        graph.closing[g] = 0 if inside else 1
 
 
 @kernel
@@ -305,8 +316,9 @@ def write_graph(problem: Problem, graph: Graph) -> bool:
     if not write_groups(problem, graph):
         return False
     span(graph)
+    mark_loops(graph)
     write_nodes(graph)
-    return write_columns(graph)
+    return write_columns(graph) or (write_nodes_by_degree(graph) and write_columns(graph))
 
 
 @kernel

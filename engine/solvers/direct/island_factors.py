@@ -53,13 +53,14 @@ def graph_of(dense: Dense, e: int) -> Graph:
         graph.incident,
         graph.queue,
         graph.parent,
-        graph.tree[body:],
+        graph.tree,
         graph.depth,
         graph.loops,
         graph.body_node[body:],
         graph.member[group:],
         graph.size[group:],
         graph.side[group:],
+        graph.closing[group:],
         graph.next_loop,
         graph.group_node[group:],
         graph.node[node:],
@@ -68,6 +69,7 @@ def graph_of(dense: Dense, e: int) -> Graph:
         graph.mark,
         graph.child,
         graph.sibling,
+        graph.near,
     )
 
 

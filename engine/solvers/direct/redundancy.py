@@ -85,9 +85,8 @@ def _is_one_joint(problem: Problem, graph: Graph, g: int) -> bool:
 
 @kernel
 def closes_loop(graph: Graph, g: int) -> bool:
-    """Whether a group is outside the spanning forest."""
-    a, b = graph.side[g, 0], graph.side[g, 1]
-    return not ((a >= 0 and graph.tree[a] == g) or (b >= 0 and graph.tree[b] == g))
+    """Whether a group joins bodies that others join already, so that it may be redundant."""
+    return bool(graph.closing[g])
 
 
 @kernel
