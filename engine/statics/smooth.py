@@ -74,7 +74,9 @@ class SmoothModel:
 
         drives_hold: whether rigid drives hold their coordinates; else they are left out.
         """
-        check_all_there(scene, "a linear model, the search for an equilibrium or inverse kinematics")
+        check_all_there(
+            scene, "a linear model, the search for an equilibrium or inverse kinematics"
+        )
         self.scene = scene
         held, self.left_out = held_and_left_out(scene)
         self.held = [one for one in held if drives_hold or one.field.startswith("limits")]
