@@ -5,16 +5,10 @@ from __future__ import annotations
 from cardan.engine.bodies.gyroscopic import conserved_momentum, free_rotation, is_round
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import HAS_LANES, any_of, select
-from cardan.engine.spatial.fours import (
-    Four,
-    lane3,
-    lane4,
-    load3_of_four,
-    load4_of_four,
-    load33_of_four,
-)
+from cardan.engine.spatial.fours import Four, load3_of_four, load4_of_four, load33_of_four
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.quaternion import (
+    lane4,
     load4,
     multiply,
     rotate,
@@ -24,7 +18,7 @@ from cardan.engine.spatial.quaternion import (
     unit_again,
 )
 from cardan.engine.spatial.rotation import exponential
-from cardan.engine.spatial.vec3 import Vec3, load3, scale, store3
+from cardan.engine.spatial.vec3 import Vec3, lane3, load3, scale, store3
 from cardan.engine.world.model import DYNAMIC, STATIC
 from cardan.engine.world.options import Gyroscopic, OrientationUpdate
 from cardan.engine.world.state import State

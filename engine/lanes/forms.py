@@ -40,7 +40,17 @@ from cardan.engine.spatial.rotation import (
     matrix,
     sine_cosine_of_part,
 )
-from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, norm, scale
+from cardan.engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    lane3,
+    load3,
+    norm,
+    scale,
+)
 from cardan.engine.trees import articulated_inertia, coordinates, drift, invariants
 from cardan.engine.trees.coordinates import mean_velocity
 from cardan.engine.trees.drift import ALIKE
@@ -99,9 +109,7 @@ def mean_velocity_of_lanes(w: Vec3, v: Vec3, h: float) -> Vec3:
     mean = add_scaled(scale(shrunk, v), loss * dot(w, v), w)
     if any_of(~(x2 < 1e-6)):
         for lane in range(lanes_in(x2)):
-            w_one = (lane_of(w[0], lane), lane_of(w[1], lane), lane_of(w[2], lane))
-            v_one = (lane_of(v[0], lane), lane_of(v[1], lane), lane_of(v[2], lane))
-            one = mean_velocity(w_one, v_one, h)
+            one = mean_velocity(lane3(w, lane), lane3(v, lane), h)
             mean = (
                 with_lane(mean[0], lane, one[0]),
                 with_lane(mean[1], lane, one[1]),

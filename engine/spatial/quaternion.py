@@ -74,6 +74,23 @@ def nearly_unit(q: Quaternion) -> Quaternion:
 
 
 @kernel
+def lane4(q: Quaternion, lane: int) -> Quaternion:
+    """The quaternion in one lane."""
+    return lane_of(q[0], lane), lane_of(q[1], lane), lane_of(q[2], lane), lane_of(q[3], lane)
+
+
+@kernel
+def with_lane4(q: Quaternion, lane: int, one: Quaternion) -> Quaternion:
+    """Quaternions with another one in one lane."""
+    return (
+        with_lane(q[0], lane, one[0]),
+        with_lane(q[1], lane, one[1]),
+        with_lane(q[2], lane, one[2]),
+        with_lane(q[3], lane, one[3]),
+    )
+
+
+@kernel
 def unit_again(q: Quaternion) -> Quaternion:
     """The unit quaternion along q; without a root or a division where q nearly is one."""
     n = q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3])
@@ -87,15 +104,7 @@ def unit_again_of_lanes(q: Quaternion) -> Quaternion:
     found = nearly_unit(q)
     if any_of(~(abs(n - 1.0) < NEARLY)):
         for lane in range(lanes_in(n)):
-            one = unit_again(
-                (lane_of(q[0], lane), lane_of(q[1], lane), lane_of(q[2], lane), lane_of(q[3], lane))
-            )
-            found = (
-                with_lane(found[0], lane, one[0]),
-                with_lane(found[1], lane, one[1]),
-                with_lane(found[2], lane, one[2]),
-                with_lane(found[3], lane, one[3]),
-            )
+            found = with_lane4(found, lane, unit_again(lane4(q, lane)))
     return found
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.lanes import any_of, lane_form_of, lane_of, lanes_in, with_lane
-from cardan.engine.spatial.quaternion import Quaternion
-from cardan.engine.spatial.vec3 import Vec3, cross, dot
+from cardan.engine.compiler.lanes import any_of, lane_form_of, lanes_in
+from cardan.engine.spatial.quaternion import Quaternion, with_lane4
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, lane3
 
 Mat3 = tuple[Vec3, Vec3, Vec3]
 
@@ -98,13 +98,7 @@ def exponential_of_lanes(phi: Vec3) -> Quaternion:
     q = small_exponential(phi, angle2)
     if any_of(~(angle2 < SMALL * SMALL)):
         for lane in range(lanes_in(angle2)):
-            one = exponential((lane_of(phi[0], lane), lane_of(phi[1], lane), lane_of(phi[2], lane)))
-            q = (
-                with_lane(q[0], lane, one[0]),
-                with_lane(q[1], lane, one[1]),
-                with_lane(q[2], lane, one[2]),
-                with_lane(q[3], lane, one[3]),
-            )
+            q = with_lane4(q, lane, exponential(lane3(phi, lane)))
     return q
 
 

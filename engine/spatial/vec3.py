@@ -7,6 +7,7 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.lanes import lane_of
 
 Vec3 = tuple[float, float, float]
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
@@ -22,6 +23,12 @@ def add(a: Vec3, b: Vec3) -> Vec3:
 def sub(a: Vec3, b: Vec3) -> Vec3:
     """a - b."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def lane3(x: Vec3, lane: int) -> Vec3:
+    """The vector in one lane."""
+    return lane_of(x[0], lane), lane_of(x[1], lane), lane_of(x[2], lane)
 
 
 @kernel

@@ -35,16 +35,14 @@ from cardan.engine.solvers.direct.three_rows import (
     factor_six,
     factor_three,
     fours_of,
+    less_block,
     less_column,
     less_product,
-    less_row,
     multiply,
     put_fours,
     put_three,
-    solve_lower,
-    solve_lower_six,
-    solve_upper,
-    solve_upper_six,
+    solve_lower_rows,
+    solve_upper_rows,
     subtract_narrow,
     subtract_wide,
     three_of,
@@ -53,9 +51,7 @@ from cardan.engine.spatial.mat3 import inverse_symmetric, load33
 from cardan.engine.world.equations import NODE_ROWS, SIDES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from cardan.engine.solvers.direct.three_rows import Six, Three
+    from cardan.engine.solvers.direct.three_rows import Six
     from cardan.engine.world.equations import Factor, Graph
     from cardan.engine.world.problem import Problem
 
@@ -220,51 +216,31 @@ def _reach_one(graph: Graph, factor: Factor, t: int, w: Six, six: bool) -> None:
 @kernel
 def _forward(graph: Graph, factor: Factor, k: int) -> None:
     """x_k <- C^-1 x_k; subtract its contribution from the later nodes."""
-    C, x, six = factor.C[k], factor.x[k], node_size(graph, k) > HALF
+    n, x = node_size(graph, k), factor.x[k]
     w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
-    low, high = three_of(x, 0), three_of(x, HALF)
-    if six:
-        low, high = solve_lower_six(C, (low, high))
-        put_three(high, x, HALF)
-    else:
-        low = solve_lower(C, 0, low)
+    low, high = solve_lower_rows(factor.C[k], n, (three_of(x, 0), three_of(x, HALF)))
     put_three(low, x, 0)
+    put_three(high, x, HALF)
     w = multiply(w[0], low), multiply(w[1], high)
     for t in range(graph.start[k], graph.start[k + 1]):
-        _reach_one(graph, factor, t, w, six)
-
-
-@fused_kernel
-def _less_rows(value: Three, X: NDArray, r: int, c: int, y: Three) -> Three:
-    """Value - X y of three rows from r on and three columns from c on."""
-    first = less_row(value[0], X, r, c, y)
-    return first, less_row(value[1], X, r + 1, c, y), less_row(value[2], X, r + 2, c, y)
+        _reach_one(graph, factor, t, w, n > HALF)
 
 
 @kernel
 def _backward(graph: Graph, factor: Factor, k: int) -> None:
     """x_k <- s C^-T D^-1 (x_k - contribution of the later nodes)."""
-    C, x, six = factor.C[k], factor.x[k], node_size(graph, k) > HALF
+    n, x = node_size(graph, k), factor.x[k]
     w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
-    low, high = three_of(x, 0), three_of(x, HALF)
+    rest = three_of(x, 0), three_of(x, HALF)
     for t in range(graph.start[k], graph.start[k + 1]):
-        X, y = factor.X[t], factor.x[graph.row[t]]
+        y = factor.x[graph.row[t]]
         columns = node_size(graph, graph.row[t])
-        y_low, y_high = three_of(y, 0), three_of(y, HALF)
-        low = _less_rows(low, X, 0, 0, y_low)
-        if columns > HALF:
-            low = _less_rows(low, X, 0, HALF, y_high)
-        if six:
-            high = _less_rows(high, X, HALF, 0, y_low)
-        if six and columns > HALF:
-            high = _less_rows(high, X, HALF, HALF, y_high)
-    low, high = multiply(w[0], low), multiply(w[1], high)
-    if six:
-        low, high = solve_upper_six(C, (low, high))
-        put_three(high, x, HALF)
-    else:
-        low = solve_upper(C, 0, low)
+        rest = less_block(rest, factor.X[t], n, columns, (three_of(y, 0), three_of(y, HALF)))
+    rest = multiply(w[0], rest[0]), multiply(w[1], rest[1])
+    low, high = solve_upper_rows(factor.C[k], n, rest)
     put_three(low, x, 0)
+    if n > HALF:
+        put_three(high, x, HALF)
 
 
 @kernel
@@ -288,21 +264,17 @@ def solve_one(graph: Graph, factor: Factor) -> None:
 @kernel
 def _forward_four(graph: Graph, factor: Factor, k: int, at: int) -> None:
     """`_forward` for four right-hand sides from `at` on."""
-    C, x, six = factor.C[k], factor.many[k], node_size(graph, k) > HALF
+    n, x = node_size(graph, k), factor.many[k]
     w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
-    low, high = fours_of(x, 0, at), fours_of(x, HALF, at)
-    if six:
-        low, high = solve_lower_six(C, (low, high))
-        put_fours(high, x, HALF, at)
-    else:
-        low = solve_lower(C, 0, low)
+    low, high = solve_lower_rows(factor.C[k], n, (fours_of(x, 0, at), fours_of(x, HALF, at)))
     put_fours(low, x, 0, at)
+    put_fours(high, x, HALF, at)
     low, high = multiply(w[0], low), multiply(w[1], high)
     for t in range(graph.start[k], graph.start[k + 1]):
         X, y = factor.X[t], factor.many[graph.row[t]]
         for r in range(node_size(graph, graph.row[t])):
             value = less_column(four_of(y[r], at), X, 0, r, low)
-            if six:
+            if n > HALF:
                 value = less_column(value, X, HALF, r, high)
             put_four(value, y[r], at)
 
@@ -310,28 +282,19 @@ def _forward_four(graph: Graph, factor: Factor, k: int, at: int) -> None:
 @kernel
 def _backward_four(graph: Graph, factor: Factor, k: int, at: int) -> None:
     """`_backward` for four right-hand sides from `at` on."""
-    C, x, six = factor.C[k], factor.many[k], node_size(graph, k) > HALF
+    n, x = node_size(graph, k), factor.many[k]
     w = _weights(factor, k, 1.0 if graph.node[k] >= 0 else -1.0)
-    low, high = fours_of(x, 0, at), fours_of(x, HALF, at)
+    rest = fours_of(x, 0, at), fours_of(x, HALF, at)
     for t in range(graph.start[k], graph.start[k + 1]):
-        X, y = factor.X[t], factor.many[graph.row[t]]
+        y = factor.many[graph.row[t]]
         columns = node_size(graph, graph.row[t])
-        part = fours_of(y, 0, at)
-        low = _less_rows(low, X, 0, 0, part)
-        if six:
-            high = _less_rows(high, X, HALF, 0, part)
-        if columns > HALF:
-            part = fours_of(y, HALF, at)
-            low = _less_rows(low, X, 0, HALF, part)
-            if six:
-                high = _less_rows(high, X, HALF, HALF, part)
-    low, high = multiply(w[0], low), multiply(w[1], high)
-    if six:
-        low, high = solve_upper_six(C, (low, high))
-        put_fours(high, x, HALF, at)
-    else:
-        low = solve_upper(C, 0, low)
+        part = fours_of(y, 0, at), fours_of(y, HALF, at)
+        rest = less_block(rest, factor.X[t], n, columns, part)
+    rest = multiply(w[0], rest[0]), multiply(w[1], rest[1])
+    low, high = solve_upper_rows(factor.C[k], n, rest)
     put_fours(low, x, 0, at)
+    if n > HALF:
+        put_fours(high, x, HALF, at)
 
 
 @kernel

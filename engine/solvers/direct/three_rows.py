@@ -103,6 +103,42 @@ def solve_upper_six(L: NDArray, x: Six) -> Six:
 
 
 @fused_kernel
+def solve_lower_rows(L: NDArray, n: int, x: Six) -> Six:
+    """L^-1 x of n rows; up to three leave the others as they are."""
+    if n > HALF:
+        return solve_lower_six(L, x)
+    return solve_lower(L, 0, x[0]), x[1]
+
+
+@fused_kernel
+def solve_upper_rows(L: NDArray, n: int, x: Six) -> Six:
+    """L^-T x of n rows, as `solve_lower_rows`."""
+    if n > HALF:
+        return solve_upper_six(L, x)
+    return solve_upper(L, 0, x[0]), x[1]
+
+
+@fused_kernel
+def less_rows(value: Three, X: NDArray, r: int, c: int, y: Three) -> Three:
+    """Value - X y of three rows from r on and three columns from c on."""
+    first = less_row(value[0], X, r, c, y)
+    return first, less_row(value[1], X, r + 1, c, y), less_row(value[2], X, r + 2, c, y)
+
+
+@fused_kernel
+def less_block(x: Six, X: NDArray, n: int, columns: int, y: Six) -> Six:
+    """x - X y of n rows and so many columns."""
+    low, high = less_rows(x[0], X, 0, 0, y[0]), x[1]
+    if columns > HALF:
+        low = less_rows(low, X, 0, HALF, y[1])
+    if n > HALF:
+        high = less_rows(high, X, HALF, 0, y[0])
+        if columns > HALF:
+            high = less_rows(high, X, HALF, HALF, y[1])
+    return low, high
+
+
+@fused_kernel
 def _inverse(pivot: float, least: float) -> float:
     """1 / pivot, or 0 where it is not above `least`."""
     return 1.0 / pivot if pivot > least else 0.0

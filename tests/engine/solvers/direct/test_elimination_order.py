@@ -29,6 +29,20 @@ from tests.engine.solvers.problems import (
 )
 
 
+def put_joint(problem, i, bodies, pair, point, rows):
+    """Write the first equations of a joint at a point, those of ways first; the next row."""
+    for k in range(rows):
+        direction = np.eye(3)[k % 3]
+        J = direction_rows(bodies, pair, point, direction)
+        if k >= 3:
+            turn = np.concatenate([direction, np.zeros(3)])
+            J = (-turn, turn)
+        put_row(problem, i, bodies, pair, *J)
+        problem.lo[i], problem.hi[i], problem.b[i] = -np.inf, np.inf, 0.0
+        i += 1
+    return i
+
+
 def mechanism(pairs, n_bodies, rows=3, seed=0, cfm=0.0):
     """Random bodies and joints of that many rows between them; body n_bodies is the world."""
     rng = np.random.default_rng(seed)
@@ -43,15 +57,7 @@ def mechanism(pairs, n_bodies, rows=3, seed=0, cfm=0.0):
     i = 0
     for a, b in pairs:
         point = 0.5 * (bodies[a].position + bodies[b].position) + 0.1 * rng.normal(size=3)
-        for k in range(rows):
-            direction = np.eye(3)[k % 3]
-            J = direction_rows(bodies, (a, b), point, direction)
-            if k >= 3:
-                turn = np.concatenate([direction, np.zeros(3)])
-                J = (-turn, turn)
-            put_row(problem, i, bodies, (a, b), *J)
-            problem.lo[i], problem.hi[i], problem.b[i] = -np.inf, np.inf, 0.0
-            i += 1
+        i = put_joint(problem, i, bodies, (a, b), point, rows)
     add_free_velocity(problem, rng.normal(size=(n_bodies + 1, 6)))
     return problem
 
@@ -196,15 +202,7 @@ def test_what_a_loop_says_twice_is_left_out():
     problem = empty_problem(15, 15)
     i = 0
     for pair, z in zip(pairs, (0.0, 0.5, 1.5), strict=True):
-        for k in range(5):
-            if k < 3:
-                J = direction_rows(bodies, pair, np.array([0.3, 0.2, z]), np.eye(3)[k])
-            else:
-                turn = np.concatenate([np.eye(3)[k - 3], np.zeros(3)])
-                J = (-turn, turn)
-            put_row(problem, i, bodies, pair, *J)
-            problem.lo[i], problem.hi[i], problem.b[i] = -np.inf, np.inf, 0.0
-            i += 1
+        i = put_joint(problem, i, bodies, pair, np.array([0.3, 0.2, z]), 5)
     add_free_velocity(problem, np.random.default_rng(3).normal(size=(3, 6)))
     lam, dense = solve_sparse(problem)
     A = matrix_of(problem)
@@ -228,14 +226,7 @@ def test_what_many_loops_say_twice_is_left_out(n, m, by_degree):
     for pair in pairs:
         ends = [place[k] for k in pair if k != world]
         point = sum(ends) / len(ends) + np.array([0.1, 0.2, 0.0])
-        for k in range(5):
-            J = direction_rows(bodies, pair, point, np.eye(3)[k % 3])
-            if k >= 3:
-                turn = np.concatenate([np.eye(3)[k - 3], np.zeros(3)])
-                J = (-turn, turn)
-            put_row(problem, i, bodies, pair, *J)
-            problem.lo[i], problem.hi[i], problem.b[i] = -np.inf, np.inf, 0.0
-            i += 1
+        i = put_joint(problem, i, bodies, pair, point, 5)
     add_free_velocity(problem, rng.normal(size=(world + 1, 6)))
     lam, dense = solve_sparse(problem, by_degree)
     A = matrix_of(problem)
