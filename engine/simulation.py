@@ -20,7 +20,7 @@ from cardan.engine.build.report import empty_report
 from cardan.engine.build.rewrite import clear_run, rewrite
 from cardan.engine.build.room import Room, first_room, grown_room
 from cardan.engine.build.scene import Built, build
-from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
+from cardan.engine.build.world import clock_arrays, no_controls, spare_arrays, with_activity
 from cardan.engine.compiler.cache import SOURCE_HASH
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.errors import Failure, find_failure, work_failure
@@ -106,7 +106,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
         self.failure: Failure | None = None
         self._event_parts: list[NDArray[np.void]] = []
-        self.sampler = no_sampler()
+        self.sampler, self._controls = no_sampler(), no_controls()
         self._advance_s = self._first_s = 0.0
         self._advanced_steps, self._redundant_at = 0, -1
         self._forget_readings()
@@ -281,7 +281,8 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
             return done, False
         due = self.sampler.next_due(self.step_count)
         n = n if due is None else min(n, due - self.step_count)
-        self._project_velocities()
+        n = self._steps_as_commanded(n)
+        self._begin_smooth()
         run = run_smooth(world, self._handle, n, should_stop)
         if run.gave_up:
             name = Integrator(self.options.integrator).name.lower()
@@ -290,9 +291,9 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
             self.sample()
         return run.done, run.interrupted or run.gave_up
 
-    def _project_velocities(self) -> None:
-        """Project velocities that were set onto the joints, before smooth motion."""
-        if self.state.velocities_changed[0] == VELOCITIES_SET:
+    def _begin_smooth(self) -> None:
+        """Command motors, and project velocities that were set onto the joints."""
+        if self.state.velocities_changed[0] == VELOCITIES_SET or len(self._controls.targets):
             run_steps(self._handle, self.sampler.handle, PROJECT)
 
     def sample(self) -> None:
@@ -315,7 +316,8 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
     def world(self) -> World:
         """Everything that a step reads and writes: what kernels are called with."""
         self.work = with_room_to_grab(self.model, self.state, self.work)
-        parts = (self.model, self.state, self.work, self.collision, self.options, self._events)
+        told = (self._events, self._controls)
+        parts = (self.model, self.state, self.work, self.collision, self.options, *told)
         if self._world is None or not all(map(is_, parts, self._parts)):
             self._parts = parts
             self._world = World(
@@ -326,6 +328,7 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
                 work=self.work,
                 collision=self.collision,
                 options=self.options,
+                controls=self._controls,
                 clock=clock_arrays(self.options.time_step),
                 report=self.report,
                 events=self._events,

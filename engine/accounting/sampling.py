@@ -32,6 +32,7 @@ from cardan.engine.world.state import (
     LEDGER_FRICTION,
     LEDGER_IMPACT,
     LEDGER_WORK_IN,
+    State,
 )
 from cardan.engine.world.world import World
 
@@ -77,6 +78,15 @@ def sample_bodies(world: World, samples: Samples, frame: int) -> None:
             for c in range(3):
                 velocity[frame, k, c] = state.v_WB_W[i, c]
                 velocity[frame, k, 3 + c] = state.w_WB_W[i, c]
+
+
+@kernel
+def sample_coordinates(state: State, samples: Samples, frame: int) -> None:
+    """Write coordinates and velocities of trees."""
+    for k in range(state.tree_q.shape[0]):
+        samples.tree_q[frame, k] = state.tree_q[k]
+    for k in range(state.tree_qd.shape[0]):
+        samples.tree_qd[frame, k] = state.tree_qd[k]
 
 
 @kernel
@@ -167,6 +177,8 @@ def write_sample(world: World, samples: Samples) -> bool:
     samples.time[frame] = world.state.time[0]
     samples.step[frame] = world.state.step[0]
     sample_bodies(world, samples, frame)
+    if samples.tree_q.shape[0] > 0:
+        sample_coordinates(world.state, samples, frame)
     if samples.joint_motion.shape[0] > 0:
         sample_joints(world, samples, frame)
     if samples.contacts.shape[0] > 0:

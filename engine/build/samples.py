@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,16 @@ from cardan.engine.world.samples import N_CONTACT, N_SOLVED, Samples
 Steps = NDArray[np.int64]
 
 
+class Counts(NamedTuple):
+    """How many joints a frame has, and how many coordinates and rates of trees."""
+
+    joints: int = 0
+    coordinates: int = 0
+    rates: int = 0
+
+
 def sample_arrays(
-    channels: Collection[str], bodies: Steps, n_joints: int, due: Steps, frames: int
+    channels: Collection[str], bodies: Steps, counts: Counts, due: Steps, frames: int
 ) -> Samples:
     """Room for `frames` frames of the named channels, and for one contact in each."""
 
@@ -34,9 +43,11 @@ def sample_arrays(
         pose=room("pose", b, 7),
         velocity=room("velocity", b, 6),
         present=room("presence", b, whole=True),
-        joint_motion=room("joints", n_joints, 3, 2),
-        joint_drive=room("joints", n_joints, 3, 2),
-        joint_reaction=room("joints", n_joints, 6),
+        tree_q=room("coordinates", counts.coordinates),
+        tree_qd=room("coordinates", counts.rates),
+        joint_motion=room("joints", counts.joints, 3, 2),
+        joint_drive=room("joints", counts.joints, 3, 2),
+        joint_reaction=room("joints", counts.joints, 6),
         contacts=room("contacts", whole=True),
         contact_body=np.zeros((contacts, 2), np.int64),
         contact=np.zeros((contacts, N_CONTACT)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from cardan.engine.world.collision import collision_scratch
 from cardan.engine.world.model import Model
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
-from cardan.engine.world.world import Clock, Spare, World
+from cardan.engine.world.world import Clock, Controls, Spare, World
 
 
 def with_activity(model: Model, work: Workspace) -> Model:
@@ -30,6 +31,12 @@ def clock_arrays(time_step: float) -> Clock:
         impacts=np.zeros(2, np.int64),
         free_from=np.full(1, np.inf),
     )
+
+
+@cache
+def no_controls() -> Controls:
+    """Controls of no motor."""
+    return Controls(np.zeros((0, 0)), np.zeros((0, 2), np.int64), np.ones(1, np.int64))
 
 
 def copied(arrays: Any) -> Any:

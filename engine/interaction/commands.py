@@ -16,6 +16,7 @@ from cardan.engine.world.options import Integrator, StepOptions
 from cardan.engine.world.rows import ROW_GRAB
 from cardan.engine.world.state import DRIVES_SET, FREED, LEDGER_IMPACT, LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import Controls
 
 Array = NDArray[np.float64]
 
@@ -178,6 +179,7 @@ class Commands:
     options: StepOptions
     _note_event: Callable[..., None]
     leave_scene: Callable[[], None]
+    _controls: Controls
     _body_index: dict[str, int]
     _joint_index: dict[str, int]
 
@@ -214,7 +216,6 @@ class Commands:
 
         Raises ValueError for a joint that broke: nothing is left to drive.
         """
-        self.leave_scene()
         if joint not in self._joint_index:
             raise ValueError(f"there is no joint '{joint}'")
         j = self._joint_index[joint]
@@ -225,19 +226,31 @@ class Commands:
             raise ValueError(f"joint '{joint}' broke at {ended:.6g} s: its motor drives no more")
         if not math.isfinite(target):
             raise ValueError(f"the target must be a finite number, not {target!r}")
+        if max_force is not None and not max_force >= 0.0:
+            raise ValueError(f"max_force must not be negative, not {max_force!r}")
+        self.leave_scene()
         for i in (self.model.joints.body_a[j], self.model.joints.body_b[j]):
             wake(self.state, i)
         jumps = self.state.motor_target[j, axis] != target
         self.state.motor_target[j, axis] = target
         if max_force is not None:
-            if not max_force >= 0.0:
-                raise ValueError(f"max_force must not be negative, not {max_force!r}")
             self.state.motor_max_force[j, axis] = max_force
         bound = self.state.motor_max_force[j, axis]
         bound = self.model.joints.motor_max_force[j, axis] if math.isnan(bound) else bound
         is_speed = self.model.joints.motor_kind[j, axis] == MOTOR_VELOCITY
         if jumps and is_speed and bound == math.inf and self.state.velocities_changed[0] == 0:
             self.state.velocities_changed[0] = DRIVES_SET
+
+    def follow(self, controls: Controls) -> None:
+        """Command motors from now on as `set_motor` does, when and to what `controls` say."""
+        self.leave_scene()
+        self._controls = controls
+
+    def _steps_as_commanded(self, n: int) -> int:
+        """n, or the steps up to those from which on another row of the controls holds."""
+        held, step = int(self._controls.held[0]), int(self.state.step[0])
+        is_last = step // held + 1 >= len(self._controls.targets)
+        return n if is_last else min(n, held - step % held)
 
     def apply_wrench(
         self, body: str, force: Any, torque: Any, point: Any = None, duration: float = 0.0

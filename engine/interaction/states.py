@@ -17,7 +17,7 @@ from cardan.engine.build.initial import open_joints
 from cardan.engine.build.placement import Placed, Placement, place
 from cardan.engine.build.poses import Poses
 from cardan.engine.build.rewrite import clear_run, forget_contacts
-from cardan.engine.build.world import copied
+from cardan.engine.build.world import copied, no_controls
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.errors import Failure
 from cardan.engine.outputs.sampler import Sampler, no_sampler
@@ -26,6 +26,7 @@ from cardan.engine.world.model import Model
 from cardan.engine.world.report import Report
 from cardan.engine.world.state import LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import Controls
 
 Array = NDArray[np.float64]
 # a vector of all coordinates, or values by the names of joints
@@ -70,6 +71,7 @@ class States:
     collision: CollisionScratch
     failure: Failure | None
     sampler: Sampler
+    _controls: Controls
     restart: Callable[[Any], bool]
     _joint_index: dict[str, int]
     _forget_readings: Callable[[], None]
@@ -145,7 +147,7 @@ class States:
             copy_state(self._first, self.state)
             clear_run(self.report, self.work, self.collision)
             self.failure = None
-            self.sampler = no_sampler()
+            self.sampler, self._controls = no_sampler(), no_controls()
             self._events.count[0] = 0
             self._event_parts = []
             self._forget_readings()

@@ -197,6 +197,16 @@ def _plain(found: Any) -> Any:
     return found.item()
 
 
+def account_now(model: Model, state: State) -> dict[str, Any]:
+    """`account_of` a run up to a state, as plain numbers."""
+    energy = np.float64(moving_energy(model, state)), np.float64(potential_energy(model, state))
+    mass = float(model.bodies.mass.sum())
+    found: dict[str, Any] = _plain(
+        account_of(state.extremes, state.ledger, energy, mass, state.step[0])
+    )
+    return found
+
+
 def summarise(
     model: Model, state: State, methods: list[str], joint_names: Sequence[str]
 ) -> dict[str, Any]:
@@ -205,9 +215,7 @@ def summarise(
     `methods` names the solvers that were used.
     """
     extremes, inner = state.extremes, inner_errors(model, state)
-    energy = np.float64(moving_energy(model, state)), np.float64(potential_energy(model, state))
-    mass = float(model.bodies.mass.sum())
-    found: dict[str, Any] = _plain(account_of(extremes, state.ledger, energy, mass, state.step[0]))
+    found = account_now(model, state)
     return {
         "energy": found["energy"],
         "momentum": found["momentum"],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.sampling import write_one_sample
-from cardan.engine.build.samples import BY_CONTACT, FIXED, grown_samples, sample_arrays
+from cardan.engine.build.samples import BY_CONTACT, FIXED, Counts, grown_samples, sample_arrays
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.world.samples import N_CONTACTS, N_FRAMES, Samples
 from cardan.engine.world.world import World
@@ -25,11 +25,11 @@ class Sampler:
         self,
         channels: Collection[str],
         bodies: NDArray[np.int64],
-        n_joints: int,
+        counts: Counts,
         due: NDArray[np.int64],
     ) -> None:
         """Record the named channels at the start and after the steps `due` (m,), which ascend."""
-        self._adopt(sample_arrays(channels, bodies, n_joints, due, max(len(due) + 1, LEAST_FRAMES)))
+        self._adopt(sample_arrays(channels, bodies, counts, due, max(len(due) + 1, LEAST_FRAMES)))
         self.sensed: list[NDArray[np.float64]] = []
         self.rows: list[NDArray[np.void]] = []
         self.wants_rows = "constraints" in channels
@@ -133,4 +133,4 @@ def _split(part: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
 def no_sampler() -> Sampler:
     """Records nothing: of simulations that nobody records."""
     none = np.zeros(0, np.int64)
-    return Sampler((), none, 0, none)
+    return Sampler((), none, Counts(), none)

@@ -15,7 +15,13 @@ from cardan.engine.build.coordinates import coordinates_of
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.room import Room, grown_room, room_of
-from cardan.engine.build.world import clock_arrays, copied, spare_arrays, with_activity
+from cardan.engine.build.world import (
+    clock_arrays,
+    copied,
+    no_controls,
+    spare_arrays,
+    with_activity,
+)
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.errors import Failure
 from cardan.engine.outputs.sampler import no_sampler
@@ -166,6 +172,7 @@ class Ahead:
             work=work,
             collision=collision_scratch(self.model.shapes, room.pairs, room.contacts),
             options=self.options,
+            controls=no_controls(),
             clock=clock_arrays(self.options.time_step),
             report=empty_report(),
             events=event_arrays(0),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.presence import passing_bodies
 from cardan.engine.build.rotations import turn_all
+from cardan.engine.build.samples import Counts
 from cardan.engine.interaction.queries import EVENT_DTYPE, EVENT_KINDS
 from cardan.engine.outputs.reports import (
     ENERGIES,
@@ -91,7 +92,7 @@ class Recording:
         self._sampler = Sampler(
             self._channels,
             self._bodies,
-            len(simulation.joint_names),
+            Counts(joints=len(simulation.joint_names)),
             np.zeros(0, np.int64) if due is None else due,
         )
         simulation.sampler = self._sampler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, Unpack
@@ -15,13 +15,15 @@ from cardan.engine.accounting.extremes import start_extremes
 from cardan.engine.build.coordinates import Coordinate
 from cardan.engine.build.drives import own_rates
 from cardan.engine.build.rewrite import pairs_of
+from cardan.engine.build.samples import Counts
 from cardan.engine.compiler.cuda import Card
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.compiler.lanes import W, lanes_handle
 from cardan.engine.lanes.arrays import lane_world, read_lane
 from cardan.engine.lanes.fits import fits
 from cardan.engine.lanes.many import run_worlds
-from cardan.engine.outputs.reports import account_of
+from cardan.engine.outputs.reports import account_now, account_of
+from cardan.engine.outputs.sampler import Sampler
 from cardan.engine.runs.state_arrays import (
     Array,
     checked,
@@ -35,6 +37,7 @@ from cardan.engine.runs.variants import column, unit_of, value_of
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.lanes import LaneWorld, WorldRuns
 from cardan.engine.world.model import MOTOR_NONE
+from cardan.engine.world.world import Controls
 from cardan.schemas import GivenScene, Limits, Scene, scene_of
 
 # worlds of one call of a kernel: an interrupt waits for them
@@ -151,6 +154,7 @@ class _Worlds:
             for a, b in pairs_of(self._simulation.model.tree, self._simulation.placement.tree)
         )
         self._metrics = tuple(metrics)
+        self._needs_summary = not self._are_numbers()
         model, start = self._simulation.model, self._simulation.joint_state()
         self._motors = np.argwhere(model.joints.motor_kind != MOTOR_NONE)
         self.n_steps = self._simulation.total_steps
@@ -161,6 +165,9 @@ class _Worlds:
         self._qd = spread(given["qd"], start.qd, self.n, 1)
         no_controls = np.zeros((0, len(self._motors)))
         self._controls = spread(given["controls"], no_controls, self.n, 2)
+        rows = self._controls.shape[1]
+        held = np.array([self.n_steps // max(rows, 1)])
+        self._told = Controls(np.zeros((rows, len(self._motors))), self._motors, held)
         frames = len(self._frames)
         self._kept_q = np.full((self.n, frames, len(start.q)), np.nan)
         self._kept_qd = np.full((self.n, frames, len(start.qd)), np.nan)
@@ -217,11 +224,10 @@ class _Worlds:
         one, h = self._simulation, float(self._simulation.options.time_step)
         handle = lanes_handle(world)
         left = np.zeros(self.n, np.int64)
-        known = self._known()
-        for part in parts(self.n, CHUNK if known is not None else W):
+        for part in parts(self.n, W if self._needs_summary else CHUNK):
             runs = self._rows(part, velocity, left)
             run_worlds(handle, handle_of(runs), h, self.n_steps)
-            if known is not None:
+            if not self._needs_summary:
                 self._read_numbers(part, runs)
                 continue
             for lane in range(part.stop - part.start):
@@ -233,7 +239,7 @@ class _Worlds:
 
     def _run_on_card(self, world: LaneWorld, velocity: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns which worlds were left (n,). Raises NoDeviceError, ValueError."""
-        if self._known() is None:
+        if self._needs_summary:
             raise ValueError(
                 f"on a GPU metrics must be numbers that need no summary of a world; {self._metrics}"
             )
@@ -280,48 +286,44 @@ class _Worlds:
         start_extremes(one.model, one.state)
         self._kept_q[row, 0], self._kept_qd[row, 0] = self._q[row], self._qd[row]
         self._kept_q[row, 1:] = self._kept_qd[row, 1:] = np.nan
-        rows = self._controls.shape[1]
-        held = self.n_steps // max(rows, 1)
-        frame = 1
-        for step in self._stops(held):
-            if rows and one.step_count % held == 0:
-                self._command(self._controls[row, one.step_count // held])
-            one.advance(step - one.step_count)
-            if one.failure is not None:
-                self._status[row] = "failed"
-                break
-            if self._frames[frame] == step:
-                self._kept_q[row, frame], self._kept_qd[row, frame] = self._state()
-                frame += 1
+        self._told.targets[:] = self._controls[row]
+        one.follow(self._told)
+        if self._is_tree:
+            self._advance_recorded(row)
+        else:
+            self._advance_by_frames(row)
+        if one.failure is not None:
+            self._status[row] = "failed"
         self._read_summary(row)
 
-    def _state(self) -> tuple[Array, Array]:
-        """Coordinates and velocities now."""
-        one = self._simulation
-        return (one.state.tree_q, one.state.tree_qd) if self._is_tree else one.joint_state()
+    def _advance_recorded(self, row: int) -> None:
+        """All steps of one world in coordinates of trees: they are recorded on the way."""
+        one, none = self._simulation, np.zeros(0, np.int64)
+        counts = Counts(0, self._q.shape[1], self._qd.shape[1])
+        one.sampler = Sampler(("coordinates",), none, counts, self._frames[1:])
+        one.advance(self.n_steps)
+        kept, frames = one.sampler.samples, one.sampler.n_frames
+        self._kept_q[row, 1 : frames + 1] = kept.tree_q[:frames]
+        self._kept_qd[row, 1 : frames + 1] = kept.tree_qd[:frames]
 
-    def _stops(self, held: int) -> Iterator[int]:
-        """Steps after which a run alone is looked at or commanded."""
-        last = self.n_steps if self._controls.shape[1] else 0
-        yield from np.union1d(self._frames[1:], np.arange(held, last, held)).tolist()
-
-    def _command(self, targets: Array) -> None:
+    def _advance_by_frames(self, row: int) -> None:
+        """All steps of one world; coordinates are found from its bodies."""
         one = self._simulation
-        for (j, axis), target in zip(self._motors, targets, strict=True):
-            if np.isnan(one.state.broken[j, 0]):
-                one.set_motor(one.joint_names[j], float(target), int(axis))
+        for frame, step in enumerate(self._frames[1:].tolist(), 1):
+            one.advance(step - one.step_count)
+            if one.failure is not None:
+                return
+            self._kept_q[row, frame], self._kept_qd[row, frame] = one.joint_state()
 
     # ------------------------------------------------------------------ metrics
 
-    def _known(self) -> dict[str, Any] | None:
-        """Metrics by name if arrays have them all, of the state as it is; else None."""
-        one = self._simulation
-        energy = (np.zeros(()), np.zeros(()))
-        found = account_of(one.state.extremes, one.state.ledger, energy, 1.0, 1)
+    def _are_numbers(self) -> bool:
+        """Whether all metrics are numbers of the account, which arrays of many worlds have."""
+        found = account_now(self._simulation.model, self._simulation.state)
         try:
-            return {name: _number(value_of(found, name)) for name in self._metrics}
+            return not any(isinstance(value_of(found, name), Mapping) for name in self._metrics)
         except ValueError:
-            return None
+            return False
 
     def _read_numbers(self, part: slice, runs: WorldRuns) -> None:
         """Metrics of worlds of one call of the kernel."""
@@ -333,10 +335,12 @@ class _Worlds:
 
     def _read_summary(self, row: int) -> None:
         """Metrics of the world that the simulation is."""
-        if self._metrics:
-            summary = self._simulation.summary()
-            for name in self._metrics:
-                self._values[name][row] = value_of(summary, name)
+        if not self._metrics:
+            return
+        one = self._simulation
+        summary = one.summary() if self._needs_summary else account_now(one.model, one.state)
+        for name in self._metrics:
+            self._values[name][row] = value_of(summary, name)
 
     def found(self) -> StateRollout:
         """The results."""
@@ -352,10 +356,3 @@ class _Worlds:
             coordinates=one.coordinates,
             motors=tuple((one.joint_names[j], int(axis)) for j, axis in self._motors),
         )
-
-
-def _number(value: Any) -> Any:
-    """The value. Raises ValueError for a part of the account."""
-    if isinstance(value, Mapping):
-        raise ValueError("a part of the summary is no number")
-    return value

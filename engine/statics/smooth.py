@@ -93,7 +93,7 @@ class SmoothModel:
                 f"search for an equilibrium and inverse kinematics take at most {MOST_VELOCITIES}"
             )
         self.world = simulation.world
-        simulation._project_velocities()
+        simulation._begin_smooth()
         begin_smooth(simulation._handle)
         self._work, self._dense = tree_work(self.tree), tree_work(self.tree, dense=True)
         turning = np.isin(self.tree.kind, (NODE_BALL, NODE_FREE))

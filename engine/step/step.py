@@ -43,6 +43,7 @@ from cardan.engine.step.continuous import (
     prevent_tunnelling,
     stop_first_crossing,
 )
+from cardan.engine.step.controls import command_motors
 from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
 from cardan.engine.step.driven import need_no_rows, show_rows
 from cardan.engine.step.exact_impacts import (
@@ -242,11 +243,12 @@ def look_ahead(world: World) -> None:
 def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
     """Up to n_steps steps; fewer when room is short, a value is not finite or a trigger fires.
 
-    Due steps are recorded in the samples; one that finds no room there is done but not recorded.
-    Without a step to do (0), contacts are found at the present poses, and nothing else is done;
-    LOOK_AHEAD begins the next step (`look_ahead`), in a copy of a world; PROJECT projects
-    velocities that were set, for integrators of smooth motion; ASSIST and below do shares
-    of another thread's steps (`assist`), as its first, second, ... helper.
+    Motors follow the controls. Due steps are recorded in the samples; one that finds no room there
+    is done but not recorded. Without a step to do (0), contacts are found at the present poses, and
+    nothing else is done; LOOK_AHEAD begins the next step (`look_ahead`), in a copy of a world;
+    PROJECT commands motors and projects velocities that were set, for integrators of smooth motion;
+    ASSIST and below do shares of another thread's steps (`assist`), as its first, second, ...
+    helper.
     Returns the number of steps done; report.status says why there were fewer.
     """
     world, samples = struct_of(handle), struct_of(samples_handle)
@@ -256,8 +258,10 @@ def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
     report = world.report
     write_activity(world)
     if n_steps == PROJECT:
-        project_velocities(world)
-        world.state.velocities_changed[0] = VELOCITIES_KEPT
+        command_motors(world)
+        if world.state.velocities_changed[0] == VELOCITIES_SET:
+            project_velocities(world)
+            world.state.velocities_changed[0] = VELOCITIES_KEPT
         return 0
     if n_steps == LOOK_AHEAD:
         report.status[0] = 0
@@ -273,6 +277,7 @@ def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
     reactions = needs_reactions(world) or has_breaking_loops(world.model.joints)
     for done in range(n_steps):
         report.status[0] = 0
+        command_motors(world)
         due = is_due(samples, world.state.step[0] + 1)
         world.work.tree.asked[0] = 1 if due or reactions or done + 1 == n_steps else 0
         choose_timed(report)

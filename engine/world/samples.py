@@ -38,6 +38,8 @@ class Samples(NamedTuple):
     pose: NDArray  # (frames, b, 7) m, -       centre of mass p_WB, orientation q_WB
     velocity: NDArray  # (frames, b, 6) m/s    v_WB_W of the centre of mass, w_WB_W rad/s
     present: NDArray  # (frames, b) int64      1: the body is there, 0: it is absent
+    tree_q: NDArray  # (frames, c) m, rad or -  coordinates of trees, as State.tree_q
+    tree_qd: NDArray  # (frames, v) m/s or rad/s
     joint_motion: NDArray  # (frames, j, 3, 2) m or rad   q and qd of each coordinate
     joint_drive: NDArray  # (frames, j, 3, 2) N or N m    of motor and limit
     joint_reaction: NDArray  # (frames, j, 6) N, N m      on the child at the anchor, W

@@ -41,10 +41,19 @@ class Spare(NamedTuple):
 
 
 @struct
+class Controls(NamedTuple):
+    """Targets of motors over a run, all held for equally many steps; none: no row."""
+
+    targets: NDArray  # (t, u) m, rad, m/s, rad/s, N or N m  row k from the (k * held)-th step on
+    motors: NDArray  # (u, 2) int64    joint and axis of each column
+    held: NDArray  # (1,) int64        steps for which a row holds
+
+
+@struct
 class World(NamedTuple):
     """Everything that a step reads and writes.
 
-    Four lifetimes: model, kind and options are constant; state is saved; of collision the tree and
+    Four lifetimes: model, kind, options and controls are constant; state is saved; of collision the tree and
     its pairs are a cache, which does not affect results; all else is invalid between steps.
     """
 
@@ -55,6 +64,7 @@ class World(NamedTuple):
     work: Workspace
     collision: CollisionScratch
     options: StepOptions
+    controls: Controls
     clock: Clock
     report: Report
     events: Events
