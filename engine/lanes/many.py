@@ -10,7 +10,7 @@ import cardan.engine.lanes.forms  # noqa: F401  what kernels call for lanes
 from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.energy import potential_energy, whole_motion
 from cardan.engine.compiler.handles import struct_of
-from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.kernel import kernel, unlocked_kernel
 from cardan.engine.compiler.lanes import (
     any_of,
     in_all_lanes,
@@ -152,7 +152,7 @@ def run_group(world: LaneWorld, runs: WorldRuns, first: int, h: float, n_steps: 
     end(world, runs, first)
 
 
-@kernel
+@unlocked_kernel
 def run_worlds(handle: LaneWorld, rows: WorldRuns, h: float, n_steps: int) -> None:
     """Advance all worlds by n_steps steps from their starts.
 

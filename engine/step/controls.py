@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import isnan
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.motor_targets import largest_force
+from cardan.engine.constraints.impact_rows import drives_at_once
 from cardan.engine.sleeping.wake import disturb
 from cardan.engine.world.model import MOTOR_VELOCITY
 from cardan.engine.world.state import DRIVES_SET, VELOCITIES_KEPT
@@ -29,7 +29,7 @@ def command(world: World, u: int, target: float) -> None:
     jumps = state.motor_target[j, axis] != target
     state.motor_target[j, axis] = target
     is_speed = model.joints.motor_kind[j, axis] == MOTOR_VELOCITY
-    starts = jumps and is_speed and largest_force(state, model, j, axis) == inf
+    starts = jumps and is_speed and drives_at_once(world, j, axis)
     if starts and state.velocities_changed[0] == VELOCITIES_KEPT:
         state.velocities_changed[0] = DRIVES_SET
 

@@ -22,14 +22,14 @@ PUSH = {"type": "force", "target": 0.3}
 
 def arm(motor: Document, **simulation: Any) -> Document:
     """Two driven links whose second one falls on the ground."""
-    ground = {"name": "ground", "type": "static"}
-    ground["shapes"] = [{"type": "plane", "normal": [0, 0, 1]}]
-    bodies, joints = [ground], []
+    plane = {"type": "plane", "normal": [0, 0, 1]}
+    bodies: list[Document] = [{"name": "ground", "type": "static", "shapes": [plane]}]
+    joints: list[Document] = []
     for i in range(2):
-        one = {"name": f"b{i}", "position": [0.5 * i + 0.25, 0.0, 0.12], "mass": 1.0}
+        one: Document = {"name": f"b{i}", "position": [0.5 * i + 0.25, 0.0, 0.12], "mass": 1.0}
         ball = {"type": "sphere", "radius": 0.1, "position": [0.2, 0.0, 0.0]}
         bodies.append(one | {"inertia": [0.01, 0.03, 0.03], "shapes": [ball]})
-        link = {"type": "hinge", "parent": "world" if i == 0 else "b0", "child": f"b{i}"}
+        link: Document = {"type": "hinge", "parent": "world" if i == 0 else "b0", "child": f"b{i}"}
         link |= {"name": f"to b{i}", "anchor": [0.5 * i, 0.0, 0.12], "axis": [0, 1, 0]}
         joints.append(link | {"motor": motor})
     settings = {"dt": 2e-3, "duration": STEPS * 2e-3} | simulation

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cardan.engine import NoDeviceError, Simulation, rollout_states
 from cardan.engine.compiler import cuda
 from cardan.engine.compiler.lanes import HAS_LANES
-from cardan.engine.runs import states
+from cardan.engine.runs import states, world_rows
 from cardan.schemas import load_scene
 from tests.engine.lanes.test_lanes import arm, double_pendulum, free_chain, pushed_arm
 from tests.engine.lanes.test_states import driven, near_start
@@ -59,7 +59,7 @@ def assert_same_bits(one: Any, other: Any) -> None:
 
 @pytest.mark.parametrize("make", [double_pendulum, free_chain, pushed_arm])
 def test_a_thread_has_the_bits_of_a_lane(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "Card", Emulated)
+    monkeypatch.setattr(world_rows, "Card", Emulated)
     document = make(120)
     found = worlds_of(document, "gpu")
     assert_same_bits(found, worlds_of(document, "cpu"))
@@ -68,7 +68,7 @@ def test_a_thread_has_the_bits_of_a_lane(make: Any, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_thread_leaves_worlds_as_a_lane_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "Card", Emulated)
+    monkeypatch.setattr(world_rows, "Card", Emulated)
     document = arm(120)
     document["joints"][1]["limits"] = {"lower": -2.5, "upper": 0.25}
     q, qd = near_start(document, N)
@@ -81,12 +81,10 @@ def test_a_thread_leaves_worlds_as_a_lane_does(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_ptx_rounds_every_operation() -> None:
-    document = double_pendulum(10)
-    one = Simulation(load_scene(document))
+    one = Simulation(load_scene(double_pendulum(10)))
+    rows = states._Worlds(one.scene, (None, None, None), (), None)._rows
+    runs = world_rows.Worker(rows, one)._runs(slice(0, 1))
     world = lane_world(one.built)
-    runs = states._Worlds(one.scene, None, None, None, (), None)._rows(
-        slice(0, 1), np.zeros(0, np.int64), np.zeros(1, np.int64)
-    )
     text = ptx_of(run_world, argument_types(world, runs), LIBRARY)
     assert f".entry {ENTRY}(" in text
     assert "mul.rn.f64" in text
@@ -101,7 +99,7 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_metric_of_a_summary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "Card", Emulated)
+    monkeypatch.setattr(world_rows, "Card", Emulated)
     with pytest.raises(ValueError, match="need no summary"):
         rollout_states(double_pendulum(10), metrics=("bodies.b0.max_speed",), device="gpu")
 

@@ -26,6 +26,20 @@ def near_start(document: dict[str, Any], n: int) -> tuple[Array, Array]:
     return q, start.qd + 0.3 * random.standard_normal((n, len(start.qd)))
 
 
+def four_bar(steps: int) -> dict[str, Any]:
+    """A parallelogram, closed by the joint `closes`."""
+    links = [("world", "b0", 0.0, 0.0), ("b0", "b1", 0.0, 1.0), ("world", "b2", 1.0, 0.0)]
+    links.append(("b2", "b1", 1.0, 1.0))
+    joints = [
+        joint("hinge", a, b, x, axis=[0, 1, 0]) | {"anchor": [x, 0.0, z]} for a, b, x, z in links
+    ]
+    joints[-1]["name"] = "closes"
+    places = [[0.0, 0.0, 0.5], [0.5, 0.0, 1.0], [1.0, 0.0, 0.5]]
+    bodies = [body(f"b{i}", at) for i, at in enumerate(places)]
+    simulation = {"dt": 1e-3, "duration": steps * 1e-3}
+    return {"simulation": simulation, "bodies": bodies, "joints": joints}
+
+
 def driven(document: dict[str, Any]) -> int:
     """Motors of the scene."""
     return sum("motor" in one for one in document["joints"])
@@ -100,6 +114,56 @@ def test_bits_depend_on_no_neighbour_no_lane_and_no_number_of_worlds() -> None:
 
 
 @needs_lanes
+def test_a_summary_is_that_of_its_world_alone() -> None:
+    """Worlds of a later group have no records of those before: ever calmer ones, in their order."""
+    document = double_pendulum(200)
+    start = Simulation(load_scene(document)).joint_state()
+    n = 2 * W + 1
+    qd = np.tile(start.qd, (n, 1))
+    qd[:, -1] += np.linspace(8.0, 0.0, n)
+    numbers = ("energy.max_relative_drift", "energy.max_kinetic", "momentum.max_angular_drift")
+    plain = rollout_states(document, start.q, qd, metrics=numbers)
+    found = rollout_states(document, start.q, qd, metrics=(*numbers, "verdict.status"))
+    assert plain.in_lanes == found.in_lanes == n
+    for name in numbers:
+        assert found.metrics[name].tolist() == plain.metrics[name].tolist()
+    drift = found.metrics["energy.max_relative_drift"]
+    assert drift[-1] < 0.8 * drift[0]
+
+
+@pytest.mark.parametrize("metrics", [("energy.final",), ("energy.final", "verdict.status")])
+def test_bits_depend_on_no_number_of_threads(metrics: tuple[str, ...]) -> None:
+    """Worlds that stay in lanes, and worlds that come to a stop."""
+    document = arm(60)
+    document["joints"][1]["limits"] = {"lower": -2.5, "upper": 0.25}
+    n = 2 * W + 3
+    q, qd = near_start(document, n)
+    controls = np.zeros((n, 3, 3))
+    controls[::3, 1:, 1] = 2.0
+    one = rollout_states(document, q, 0.0 * qd, controls, metrics, every=7)
+    assert one.in_lanes < n
+    for threads in (2, 3, "auto"):
+        options: Any = {"every": 7, "threads": threads}
+        found = rollout_states(document, q, 0.0 * qd, controls, metrics, **options)
+        assert found.q.tobytes() == one.q.tobytes()
+        assert found.qd.tobytes() == one.qd.tobytes()
+        assert found.in_lanes == one.in_lanes
+        for name in metrics:
+            assert found.metrics[name].tolist() == one.metrics[name].tolist()
+
+
+def test_an_error_ends_all_threads() -> None:
+    """A joint of a loop that cannot close is named, with its world."""
+    document = four_bar(20)
+    start = Simulation(load_scene(document)).joint_state()
+    q = np.tile(start.q, (6, 1))
+    q[4, 0] += 1.0
+    for threads in (1, 3):
+        with pytest.raises(ValueError, match=r"world 4: Joint .* does not close"):
+            rollout_states(document, q, threads=threads)
+
+
+@needs_lanes
 def test_a_world_that_reaches_a_stop_runs_alone_and_is_counted() -> None:
     document = arm(120)
     document["joints"][1]["limits"] = {"lower": -2.5, "upper": 0.25}
@@ -151,6 +215,11 @@ def test_what_does_not_fit_is_said() -> None:
         cardan.rollout_states(document, metrics=("energy.colour",))
     with pytest.raises(ValueError, match="n_steps must be at least 1"):
         rollout_states(document, n_steps=0)
+    for threads in (0, -2, 1.5, "all"):
+        with pytest.raises(
+            ValueError, match=f"threads must be at least 1, or 'auto', not {threads!r}"
+        ):
+            rollout_states(document, threads=threads)  # type: ignore[arg-type]
     floating = free_chain(10)
     start = Simulation(load_scene(floating)).joint_state().q
     with pytest.raises(ValueError, match="of 'b0' must have length 1"):
