@@ -1,11 +1,12 @@
 """Worlds side by side: from arrays of states, as variants, one by one, and MuJoCo's own rollouts.
 
 `python -m benchmarks.rollout [worlds] [steps] [scene ...]`; one thread each. It prints microseconds
-of processor time per step of a world and asserts nothing. Nothing touches anything: robots fall or
-hang, and an arm with shapes moves over a floor. Of ours all is counted: validation and building,
-once for arrays of states, and validation, building and summary of every variant. `states` and
-MuJoCo (semi-implicit Euler, float64) return the state after every step; MuJoCo nothing else,
-`states` the energies and their largest drift, too.
+of processor time per step of a world and asserts nothing. In the first scenes nothing touches
+anything: robots fall or hang, and an arm with shapes moves over a floor. In the last ones robots
+fall on a floor, which lanes cannot do; one has a target for every motor and step. Of ours all is
+counted: validation and building, once for arrays of states, and validation, building and summary of
+every variant. `states` and MuJoCo (semi-implicit Euler, float64) return the state after every step;
+MuJoCo nothing else, `states` the energies and their largest drift, too.
 """
 
 import json
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.articulated.ours import document
 from benchmarks.articulated.scenes import SCENES, Scene, Y, Z, body, chain, joint, scene, shape
@@ -29,6 +31,10 @@ from cardan.schemas import load_scene
 
 DRIVER = Path(__file__).parent / "articulated" / "drivers" / "mujoco_rollout.py"
 REPEATS = 3
+# of targets about the pose of the scene [rad]
+NOISE = 0.05
+
+Array = NDArray[np.float64]
 
 
 def arm(height: float) -> Scene:
@@ -47,7 +53,18 @@ def worlds() -> dict[str, Scene]:
     found = {"double pendulum": chain("hinge", 2), "hinge10": SCENES["hinge10"](), "arm7": arm(0.0)}
     found |= {name: SCENES[name]() for name in ("humanoid", "quadruped")}
     found = {name: one | {"plane": False} for name, one in found.items()}
-    return found | {"arm7 over floor": arm(2.0) | {"plane": True}}
+    found |= {"arm7 over floor": arm(2.0) | {"plane": True}}
+    on_floor = {name: SCENES[name]() | {"plane": True} for name in ("humanoid", "quadruped")}
+    found |= {f"{name} on floor": one for name, one in on_floor.items()}
+    return found | {"quadruped driven": on_floor["quadruped"] | {"noise": NOISE}}
+
+
+def controls_of(one: Scene, runs: int, steps: int) -> Array | None:
+    """Targets of all motors for every step of a scene that has noise."""
+    if "noise" not in one:
+        return None
+    motors = sum("kp" in k for k in one["joints"])
+    return one["noise"] * np.random.default_rng(0).standard_normal((runs, steps, motors))
 
 
 def plain(one: Scene, steps: int) -> dict[str, Any]:
@@ -63,8 +80,9 @@ def from_states(one: Scene, runs: int, steps: int) -> tuple[float, int]:
     start = Simulation(load_scene(scene)).joint_state()
     q, qd = np.tile(start.q, (runs, 1)), np.tile(start.qd, (runs, 1))
     qd[:, -1] += 0.01 * np.arange(runs)
+    controls = controls_of(one, runs, steps)
     began = time.thread_time()
-    found = rollout_states(scene, q, qd, every=1)
+    found = rollout_states(scene, q, qd, controls, every=1)
     return time.thread_time() - began, found.in_lanes
 
 
@@ -105,16 +123,21 @@ def main() -> None:
     runs, steps = given + [256, 1000][len(given) :]
     print(describe())
     print(f"{runs} worlds of {steps} steps; microseconds per step of a world, one thread")
-    print(f"{'':16}{'states':>10}{'variants':>10}{'one by one':>12}{'MuJoCo':>10}")
+    print(f"{'':18}{'states':>10}{'variants':>10}{'one by one':>12}{'MuJoCo':>10}")
     for name, one in worlds().items():
         if sys.argv[3:] and name not in sys.argv[3:]:
             continue
         from_states(one, 1, 10)
         few = max(runs // 8, 2)
         states, count = least(partial(from_states, one, runs, steps), runs * steps)
-        variants, _ = least(partial(as_variants, one, few, steps, True), few * steps)
-        single, _ = least(partial(as_variants, one, 2, steps, False), 2 * steps)
-        text = f"{name:16}{states:10.2f}{variants:10.2f}{single:12.2f}"
+        text = f"{name:18}{states:10.2f}"
+        if "noise" in one:
+            # variants follow the scene
+            text += f"{'-':>10}{'-':>12}"
+        else:
+            variants, _ = least(partial(as_variants, one, few, steps, True), few * steps)
+            single, _ = least(partial(as_variants, one, 2, steps, False), 2 * steps)
+            text += f"{variants:10.2f}{single:12.2f}"
         peer = mujoco(one, runs, steps)
         if peer is not None:
             theirs = float(peer.split()[0])

@@ -15,7 +15,7 @@ from mujoco_driver import mjcf, start
 
 
 def main() -> None:
-    """Roll out many worlds whose rates at the start differ a little."""
+    """Roll out many worlds whose rates at the start differ a little, with targets if they vary."""
     s = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     runs, steps, repeats = map(int, sys.argv[2:])
     model = mujoco.MjModel.from_xml_string(mjcf(s, "Euler"))
@@ -26,10 +26,13 @@ def main() -> None:
     for k in range(runs):
         data.qvel[-1] = 0.01 * k
         mujoco.mj_getState(model, data, states[k], full)
+    control = None
+    if "noise" in s:
+        control = s["noise"] * np.random.default_rng(0).standard_normal((runs, steps, model.nu))
     best = np.inf
     for _ in range(repeats):
         began = time.thread_time()
-        rollout.rollout(model, data, states, nstep=steps)
+        rollout.rollout(model, data, states, control, nstep=steps)
         best = min(best, time.thread_time() - began)
     print(1e6 * best / (runs * steps), mujoco.__version__)
 
