@@ -9,6 +9,7 @@ energy, contacts or records.
 import json
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -146,7 +147,7 @@ def main() -> None:
     """Run one scene and write."""
     given = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     out, k = Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    scene = in_longer_steps(given, k)
+    scene = in_longer_steps(given, Fraction(k))
     # compiles what is not yet
     engine.Simulation(load_scene(document(scene))).advance(1)
     found = run(scene)

@@ -8,6 +8,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -59,11 +60,11 @@ def states_of(simulation: engine.Simulation, scene: Scene) -> Floats:
     return both[moving]
 
 
-def in_longer_steps(scene: Scene, k: int) -> Scene:
+def in_longer_steps(scene: Scene, k: Fraction) -> Scene:
     """The scene with one step for k of its steps; k divides how often states are looked at."""
-    fewer = {name: scene[name] // k for name in ("steps", "every")}
+    fewer = {name: int(scene[name] / k) for name in ("steps", "every")}
     begin, end = scene["window"]
-    return scene | fewer | {"dt": k * scene["dt"], "window": (begin // k, end // k)}
+    return scene | fewer | {"dt": float(k) * scene["dt"], "window": (int(begin / k), int(end / k))}
 
 
 def timed(

@@ -1,8 +1,9 @@
 """This engine on a scene of the families: `python -m benchmarks.families.ours SCENE.json OUT [K]`.
 
-All settings are as they come; one step is as long as K of the scene's.
+All settings are as they come; one step is as long as K (a fraction) of the scene's.
 """
 
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.contacts.ours import drive, in_longer_steps, states_of, timed
@@ -83,10 +84,10 @@ def document(scene: Scene) -> dict[str, Any]:
 
 def run(scene: Scene, k: str = "1") -> dict[str, Any]:
     """Time a scene as benchmarks.contacts.ours.timed does, per step of the scene, with states."""
-    longer = in_longer_steps(scene, int(k))
+    longer = in_longer_steps(scene, Fraction(k))
     simulation = engine.Simulation(load_scene(document(longer)))
     found = timed(simulation, longer, lambda: states_of(simulation, longer))
-    return found | {"times": found["times"] / int(k)}
+    return found | {"times": found["times"] / float(Fraction(k))}
 
 
 if __name__ == "__main__":

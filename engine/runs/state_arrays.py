@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cardan.engine.build.coordinates import Coordinate
-from cardan.engine.interaction.states import QUATERNION_TOLERANCE
+from cardan.engine.interaction.states import QUATERNION_TOLERANCE, of_unit_length
 
 Array = NDArray[np.float64]
 
@@ -86,5 +86,5 @@ def with_unit_quaternions(q: Array, coordinates: Sequence[Coordinate]) -> Array:
                 f"length 1 within {QUATERNION_TOLERANCE}; found {length.min():.6g} to "
                 f"{length.max():.6g}"
             )
-        found[..., part] /= length[..., None]
+        found[..., part] = of_unit_length(found[..., part], length)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -89,25 +90,34 @@ def test_longer_steps_count_where_they_are_as_good_as_the_fastest_peer() -> None
     ours = peer | {"us": 300.0, "depth_mm": 0.1, "apart_mm": 1e-5}
     rows: dict[str, dict[str, Any]] = {"peer": peer, OURS: ours}
     assert report.ratio_as_good(rows) == 3.0
-    rows[f"{OURS}, 2 steps in one"] = ours | {"us": 150.0, "depth_mm": 1.9}
-    rows[f"{OURS}, 5 steps in one"] = ours | {"us": 60.0, "depth_mm": 2.1}
-    rows[f"{OURS}, 10 steps in one"] = {"us": 30.0, "finite": False, "floats": 64}
+    rows[f"{OURS}, 10 steps in 5"] = ours | {"us": 150.0, "depth_mm": 1.9}
+    rows[f"{OURS}, 10 steps in 2"] = ours | {"us": 60.0, "depth_mm": 2.1}
+    rows[f"{OURS}, 10 steps in 1"] = {"us": 30.0, "finite": False, "floats": 64}
     assert report.ratio_as_good(rows) == 1.5
     assert report.ratio(rows, (64,)) == 3.0
-    rows[f"{OURS}, 5 steps in one"] |= {"depth_mm": 2.0, "apart_mm": 0.9e-3}
+    rows[f"{OURS}, 10 steps in 2"] |= {"depth_mm": 2.0, "apart_mm": 0.9e-3}
     assert report.ratio_as_good(rows) == 0.6
     # where none is as good, the scene's own steps count
     assert report.ratio_as_good({"peer": peer | {"depth_mm": 1e-4}, OURS: ours}) == 3.0
 
 
-def test_longer_steps_end_at_the_same_time() -> None:
-    """A pendulum of balls in steps of another length is where it is at that time."""
+@pytest.mark.parametrize("n", [5, 3])
+def test_longer_steps_end_at_the_same_time(n: int) -> None:
+    """A pendulum of balls in n steps in place of ten is where it is at that time."""
     scene = draw("heavy_end", 1)
-    own, longer = run(scene), run(scene, "2")
+    own, longer = run(scene), run(scene, f"10/{n}")
     assert len(own["states"]) == len(longer["states"]) == scene["steps"] // scene["every"]
-    assert in_longer_steps(scene, 2)["dt"] == 2.0 * scene["dt"]
+    assert in_longer_steps(scene, Fraction(10, n))["dt"] == 10.0 / n * scene["dt"]
     moved = np.abs(own["states"][-1, :, :3] - own["states"][0, :, :3]).max()
     assert np.abs(own["states"][-1, :, :3] - longer["states"][-1, :, :3]).max() < 0.02 * moved
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_states_are_looked_at_every_so_many_tens(family: str) -> None:
+    """So that any number of steps in place of ten ends at the same times."""
+    scene = draw(family, 1)
+    numbers = (scene["steps"], scene["every"], *scene["window"])
+    assert [x % 10 for x in numbers] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Dynamics, SceneError, Simulation
+from cardan.engine.interaction.states import of_unit_length
 from cardan.schemas import load_scene, scene_warnings
 from tests.engine.scenes import Document, brick, document, ground, simulate
 from tests.engine.trees.trees import random_scene
@@ -296,3 +297,12 @@ def test_after_a_joint_broke_its_coordinates_are_no_state() -> None:
         simulation.set_state({"pin": 0.1})
     simulation.reset({"pin": 0.1})
     assert simulation.joint_table()["q"][0] == pytest.approx(0.1)
+
+
+def test_quaternions_are_divided_by_their_length_once() -> None:
+    q = np.random.default_rng(4).standard_normal((100_000, 4))
+    once = of_unit_length(q, np.linalg.norm(q, axis=-1))
+    assert np.abs(np.linalg.norm(once, axis=-1) - 1.0).max() < 4e-16
+    assert of_unit_length(once, np.linalg.norm(once, axis=-1)).tobytes() == once.tobytes()
+    for row in once[:2000]:
+        assert of_unit_length(row, float(np.linalg.norm(row))).tobytes() == row.tobytes()
