@@ -89,7 +89,8 @@ def assemble_row(world: World, i: int) -> None:
         diagonal += diagonal_in_trees(problem, i, paths.path, paths.path_tree)
     problem.diagonal[i] = rows.cfm[i] + diagonal
     problem.b[i] = rows.bias[i] + (product(J_a, free[a]) + product(J_b, free[b]))
-    problem.lam[i] = rows.lam_warm[i]
+    # what nothing can move has no impulse
+    problem.lam[i] = rows.lam_warm[i] if problem.diagonal[i] > 0.0 else 0.0
 
 
 @kernel

@@ -11,6 +11,7 @@ from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from cardan.engine.solvers.direct.elimination_order import count_in_graph
 from cardan.engine.solvers.direct.schur_complement import solve_equations
+from cardan.engine.solvers.direct.tree_elimination import drop_redundant
 from cardan.engine.solvers.gradient.compliant import solve_compliant, yields
 from cardan.engine.solvers.gradient.solve import (
     Iteration,
@@ -348,8 +349,12 @@ def solve(
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
         method = PGS
+    if method not in (ELIMINATION, LEMKE, PROXIMAL) and has_trees(problem):
+        drop_redundant(problem)
     status, iterations, method = _solve_at_once(problem, dense, v, options, method, report)
     if status == NO_ROOM:
+        if has_trees(problem):
+            drop_redundant(problem)
         method = method if method in (PGS, SOR) else PGS
         if are_listed(problem):
             n = list_contacts(problem, dense.lanes)

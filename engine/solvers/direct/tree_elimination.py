@@ -23,7 +23,7 @@ from cardan.engine.solvers.direct.dense_problem import DenseProblem
 from cardan.engine.solvers.direct.elimination_order import is_equation
 from cardan.engine.solvers.direct.redundancy import MOST_OPEN, OPEN
 from cardan.engine.solvers.direct.schur_complement import rest_of, silence, write_bounds, write_rest
-from cardan.engine.trees.operator import reach_of, write_tree_matrix
+from cardan.engine.trees.operator import is_on_tree, reach_of, write_tree_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,6 +65,30 @@ def write_sizes(problem: Problem, order: NDArray, m: int, n: int, size: NDArray)
         else:
             head = e
     return max(DEPENDENT, min(OPEN * remains, MOST_OPEN))
+
+
+@kernel
+def drop_redundant(problem: Problem) -> None:
+    """Set A_ii = 0, which leaves a row alone, of equations that are redundant each by itself.
+
+    A planar loop has three. Sweeps and pivots would divide by what errors of closure leave of them.
+    Terms of couplings are left as they are.
+
+    Writes  problem.diagonal, lam
+    Check   tests/laws/test_missed_rates.py
+    """
+    first, end, remains = problem.count[2], problem.count[1], 0.0
+    for i in range(first, end):
+        if is_on_tree(problem, i) and is_equation(problem, i):
+            size, rest = reach_of(problem, i)
+            if size > 0.0:
+                remains = max(remains, rest / size)
+    least = max(DEPENDENT, min(OPEN * remains, MOST_OPEN))
+    for i in range(first, end):
+        if is_on_tree(problem, i) and is_equation(problem, i):
+            size, _ = reach_of(problem, i)
+            if not problem.diagonal[i] > least * size:
+                problem.diagonal[i], problem.lam[i] = 0.0, 0.0
 
 
 @kernel
@@ -167,7 +191,7 @@ def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DensePro
     add_up_matrix(problem, order, n, dense.S)
     if m < n:
         eliminate_equations(problem, dense, m)
-        silence(dense, m)
+    silence(dense, m)
     return rest_of(problem, dense, m)
 
 

@@ -27,7 +27,7 @@ from cardan.engine.problem.projection import clamp, project_cone, project_disk
 from cardan.engine.problem.residual import largest_errors
 from cardan.engine.solvers.direct.cholesky import copy
 from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
-from cardan.engine.solvers.sweeps.system import make_admissible, multiply, note
+from cardan.engine.solvers.sweeps.system import has_matrix, make_admissible, multiply, note
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
@@ -87,12 +87,29 @@ def project_cones(problem: Problem, x: NDArray) -> None:
 
 
 @kernel
+def _forget_idle(problem: Problem) -> None:
+    """Impulses that move no body are 0, and so are those of a contact whose normal moves none.
+
+    Without a bound they would grow without end, and friction with them. A plain problem has a proof
+    then that it has no solution, which is found by their growth.
+    """
+    lam, D = problem.lam, problem.diagonal
+    for i in range(problem.count[1]):
+        lam[i] = lam[i] if D[i] > 0.0 else 0.0
+    for i in range(problem.count[1], problem.count[0], 3):
+        if not D[i] > 0.0:
+            lam[i], lam[i + 1], lam[i + 2] = 0.0, 0.0, 0.0
+
+
+@kernel
 def _step(system: System, L: float) -> None:
     """lam <- P(y - (A y + b + s) / (L metric))."""
     problem, x = system.problem, system.x
     y, Ay, metric, shift = x[POINT], x[A_POINT], x[METRIC], x[SHIFT]
     for i in range(problem.count[0]):
         problem.lam[i] = y[i] - (Ay[i] + problem.b[i] + shift[i]) / (L * metric[i])
+    if not has_matrix(system):
+        _forget_idle(problem)
     project_cones(problem, problem.lam)
 
 
