@@ -45,7 +45,8 @@ from cardan.engine.trees.charts import chart_derivatives, place_chart
 from cardan.engine.trees.impulses import has_loops
 from cardan.engine.trees.kinematics import write_velocities, write_velocity_products
 from cardan.engine.trees.loop_prediction import stay_ahead
-from cardan.engine.trees.operator import diagonal_in_trees, push_node, push_row
+from cardan.engine.trees.operator import push_node, push_row
+from cardan.engine.trees.paths import diagonal_in_trees
 from cardan.engine.trees.spatial_arrays import load6, load_sym
 from cardan.engine.world.model import MOTOR_FORCE, Joints, Model
 from cardan.engine.world.report import NOT_FINITE, TRIGGERED

@@ -8,7 +8,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.coupled import add_up
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.rotation import Mat3
-from cardan.engine.trees.operator import diagonal_in_trees
+from cardan.engine.trees.paths import diagonal_in_trees
 from cardan.engine.world.world import World
 
 
@@ -129,7 +129,7 @@ def complete(world: World) -> None:
 def assemble(world: World) -> None:
     """Write M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
 
-    Bodies of trees enter the diagonal only: trees/operator.py computes their part of A from paths.
+    Bodies of trees enter the diagonal only: trees/paths.py computes their part of A.
     The problem shares J, cfm, lo, hi, normal_row and mu with the rows; only what depends on masses
     and velocities is written here.
 

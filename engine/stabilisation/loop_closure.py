@@ -53,7 +53,8 @@ from cardan.engine.trees.coordinates import advance_coordinates
 from cardan.engine.trees.impulses import has_loops
 from cardan.engine.trees.invariants import centre_of, floats_tied
 from cardan.engine.trees.kinematics import write_velocities
-from cardan.engine.trees.operator import diagonal_in_trees, push_row, write_tree_matrix
+from cardan.engine.trees.operator import push_row, write_tree_matrix
+from cardan.engine.trees.paths import diagonal_in_trees
 from cardan.engine.world.problem import Dense, Problem
 from cardan.engine.world.tree import INVARIANT_CENTRE, INVARIANT_LINEAR, Tree, TreeWork
 from cardan.engine.world.workspace import Workspace

@@ -41,7 +41,7 @@ from cardan.engine.trees.invariants import (
     write_sums,
 )
 from cardan.engine.trees.kinematics import write_velocities
-from cardan.engine.trees.operator import tree_of
+from cardan.engine.trees.paths import tree_of
 from cardan.engine.world.rows import ROW_EQUATION, Rows
 from cardan.engine.world.state import LEDGER_CORRECTION
 from cardan.engine.world.tree import (

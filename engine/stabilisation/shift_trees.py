@@ -24,7 +24,8 @@ from cardan.engine.trees.energy_momentum import momentum
 from cardan.engine.trees.impulses import add_moment
 from cardan.engine.trees.invariants import change_root, restore_floating, write_sums
 from cardan.engine.trees.kinematics import move_node, place_node
-from cardan.engine.trees.operator import diagonal_in_trees, is_on_tree
+from cardan.engine.trees.operator import is_on_tree
+from cardan.engine.trees.paths import diagonal_in_trees
 from cardan.engine.trees.spatial_arrays import load6, load_sym, store6
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.tree import INVARIANT_CENTRE, INVARIANT_ENERGY, INVARIANT_MASS

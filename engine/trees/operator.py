@@ -1,37 +1,20 @@
-"""Product with A = J H^-1 J^T for rows on trees, without H.
-
-The force of a row propagates from its node to the root; rate k on the way receives u_k. For rows i
-and j, A_ij = sum of u_ki D_k u_kj: the articulated inertias are a factorisation of H^-1. The stored
-path of a row holds sqrt(D_k) u_k.
+"""Product with A = J H^-1 J^T for rows on trees, without H: entries from paths (paths.py).
 
 Source  Featherstone 2014, "Rigid Body Dynamics Algorithms", 6.5, for L^-T J^T
 """
 
 from __future__ import annotations
 
-import math
-
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import Spatial
-from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, load3, norm
+from cardan.engine.spatial.vec3 import add, add_scaled, cross, load3, norm
 from cardan.engine.trees.articulated_inertia import respond_part
-from cardan.engine.trees.spatial_arrays import add6, dot6, load6, store6
+from cardan.engine.trees.paths import dot_paths, tree_of, velocities_of, write_path
+from cardan.engine.trees.spatial_arrays import dot6, load6, store6
 from cardan.engine.world.problem import Dense, Problem
 from cardan.engine.world.tree import Tree, TreeWork
-
-# torque and force of a row on a node, at its origin; bounds of both, before any part cancelled
-Push = tuple[Vec3, Vec3, float, float]
-# share of the size of A_ii that rounding leaves: (1e-11)^2; a lever of 1e11 is none
-NOISE = 1e-22
-
-
-@kernel
-def tree_of(tree: Tree, body: int) -> int:
-    """Which tree a body is part of, -1: none."""
-    node = tree.node[body]
-    return tree.tree[node] if node >= 0 else -1
 
 
 @kernel
@@ -50,46 +33,6 @@ def has_trees(problem: Problem) -> bool:
     while i < problem.count[0] and not is_on_tree(problem, i):
         i += 1
     return bool(i < problem.count[0])
-
-
-@kernel
-def one_norm(a: Vec3) -> float:
-    """Sum of |a_k|."""
-    return abs(a[0]) + abs(a[1]) + abs(a[2])
-
-
-@kernel
-def walk_up(
-    tree: Tree, work: TreeWork, node: int, end: int, push: Push, path: NDArray
-) -> tuple[Push, float]:
-    """Add the response of every rate from a node to the root, for a force on the node, to a path.
-
-    Where it meets the node `end`, it stops.
-
-    Reads   the factor
-    Writes  path (rates of the tree,) += sqrt(D) u
-    Returns what the node `end` feels, no force: it is not on the way; and the size of the sum of
-            squares of the path, that it had if nothing cancelled
-    """
-    first = tree.v_start[tree.start[tree.tree[node]]]
-    n, f, torque, force = push
-    i, size = node, 0.0
-    while i >= 0 and i != end:
-        for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
-            S, U = load6(work.S, k), load6(work.U, k)
-            u = S[0][0] * n[0] + S[0][1] * n[1] + S[0][2] * n[2]
-            u += S[1][0] * f[0] + S[1][1] * f[1] + S[1][2] * f[2]
-            D = work.D[k]
-            path[k - first] += math.sqrt(D) * u
-            n, f = add_scaled(n, -D * u, U[0]), add_scaled(f, -D * u, U[1])
-            most = one_norm(S[0]) * torque + one_norm(S[1]) * force
-            size += D * (most * most)
-        arm = load3(work.arm, i)
-        n = add(n, cross(arm, f))
-        torque += one_norm(arm) * force
-        i = tree.parent[i]
-    felt = (n, f) if i >= 0 else (ZERO3, ZERO3)
-    return (felt[0], felt[1], torque, force), size
 
 
 @kernel
@@ -149,97 +92,6 @@ def reach_of(problem: Problem, i: int) -> tuple[float, float]:
             total += dot6(J, i, MJ, i)
     is_angle = slack == 0.0
     return total, C * C * (total if is_angle else slack)
-
-
-@fast_kernel
-def dot_paths(x: NDArray, y: NDArray, n: int) -> float:
-    """Sum of x[k] y[k] for k < n."""
-    total = 0.0
-    for k in range(n):
-        total += x[k] * y[k]
-    return total
-
-
-@kernel
-def velocities_of(tree: Tree, t: int) -> int:
-    """Number of rates of tree t."""
-    return int(tree.v_start[tree.start[t + 1]] - tree.v_start[tree.start[t]])
-
-
-@kernel
-def bounds_of(problem: Problem, i: int) -> tuple[float, float]:
-    """Bounds of the torques and forces [1-norms] of row i on its bodies, before any cancel.
-
-    Torques are about the nodes' origins, differences of places in W: what rounding leaves of them
-    is a share of these places times the force.
-    """
-    node, p = problem.mobility.tree.node, problem.mobility.work.p_WB
-    a, b = problem.body_a[i], problem.body_b[i]
-    (n_a, f_a), (n_b, f_b) = load6(problem.J_a, i), load6(problem.J_b, i)
-    force = max(one_norm(f_a), one_norm(f_b))
-    torque = max(one_norm(n_a), one_norm(n_b))
-    for body in (a, b):
-        if node[body] >= 0:
-            torque += force * one_norm(load3(p, node[body]))
-    return torque, force
-
-
-@kernel
-def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> float:
-    """The path of row i through the trees of both its bodies; the same tree: one path.
-
-    Where body a carries body b, as a parent its child, the forces on both go on together from a:
-    those of a joint's row cancel there but for what the joint's own rates take. A row that misses
-    all rates, as a contact beside a rail, has a path of rounding alone: it becomes zero.
-
-    Writes  path (2, >= rates), which (2,): the trees, -1: none
-    Returns the sum of squares of the path
-    """
-    tree, work = problem.mobility.tree, problem.mobility.work
-    a, b = problem.body_a[i], problem.body_b[i]
-    which[0], which[1] = tree_of(tree, a), tree_of(tree, b)
-    for side in range(2):
-        if which[side] >= 0:
-            begin, end = tree.start[which[side]], tree.start[which[side] + 1]
-            for k in range(tree.v_start[end] - tree.v_start[begin]):
-                path[side, k] = 0.0
-    torque, force = bounds_of(problem, i)
-    push_a, push_b, size = load6(problem.J_a, i), load6(problem.J_b, i), 0.0
-    if which[1] >= 0:
-        same = which[1] == which[0]
-        end = tree.node[a] if same else -1
-        on_b = (push_b[0], push_b[1], torque, force)
-        rest, size = walk_up(tree, work, tree.node[b], end, on_b, path[0 if same else 1])
-        push_a = add6(push_a, (rest[0], rest[1]))
-        which[1] = -1 if same else which[1]
-    if which[0] >= 0:
-        on_a = (push_a[0], push_a[1], torque, force)
-        size += walk_up(tree, work, tree.node[a], -1, on_a, path[0])[1]
-    total = 0.0
-    for side in range(2):
-        if which[side] >= 0:
-            total += dot_paths(path[side], path[side], velocities_of(tree, which[side]))
-    if total > NOISE * size:
-        return total
-    for side in range(2):
-        if which[side] >= 0:
-            path[side, : velocities_of(tree, which[side])] = 0.0
-    return 0.0
-
-
-@kernel
-def diagonal_in_trees(problem: Problem, i: int, path: NDArray, which: NDArray) -> float:
-    """J H^-1 J^T of row i alone.
-
-    The path is stored, if there is room, for the matrix of the same rows; rows must be processed in
-    order.
-
-    Writes  path (cap, 2, v), which (cap, 2): row i; paths
-    """
-    last = path.shape[0] - 1
-    at = min(i, last)
-    problem.mobility.work.paths[0] = i + 1 if i <= last else 0
-    return write_path(problem, i, path[at], which[at])
 
 
 @kernel

@@ -95,7 +95,7 @@ class TreeWork(NamedTuple):
     fall: NDArray  # (v,) 1/s^2          generalised accelerations by gravity, unit of each coordinate per s^2
     drop: NDArray  # (k, 6) rad/s^2, m/s^2  accelerations of nodes by gravity, relative to free fall
     touched: NDArray  # (t,) int64       1: forces on this tree have not been applied yet; else 0
-    paths: NDArray  # (1,) int64         number of rows whose paths are in Dense.path, in order, see trees/operator.py
+    paths: NDArray  # (1,) int64         number of rows whose paths are in Dense.path, in order, see trees/paths.py
     reaction: (
         NDArray  # (j, 6) N m, N   torque and force of inner joints on their child, at the anchor, W
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.trees.operator import answer, is_on_tree, push_trees, tree_of
+from cardan.engine.trees.operator import answer, is_on_tree, push_trees
+from cardan.engine.trees.paths import tree_of
 from cardan.engine.trees.spatial_arrays import add_to6, load6
 from cardan.engine.world.problem import Problem
 

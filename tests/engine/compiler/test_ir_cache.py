@@ -147,7 +147,7 @@ SYMBOL = """
 import gc
 from numba import float64, int64
 from cardan import engine
-from cardan.engine.trees.operator import dot_paths
+from cardan.engine.trees.paths import dot_paths
 from cardan.engine.compiler.linker import Kernel
 
 # names are made of options
