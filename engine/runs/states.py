@@ -142,7 +142,6 @@ class _Worlds:
     ):
         """Build the scene, and check q, qd and controls. Raises SceneError, ValueError."""
         self._one = Simulation(scene)
-        self._one.reset()
         model, start = self._one.model, self._one.joint_state()
         motors = np.argwhere(model.joints.motor_kind != MOTOR_NONE)
         n_steps = self._one.total_steps

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -76,7 +77,6 @@ class Worker:
         held = np.array([rows.n_steps // max(t, 1)])
         self._controls = Controls(np.zeros((t, u)), rows.motors, held)
         self._extremes = simulation.state.extremes.copy()
-        self._lanes: tuple[LaneWorld, Any, NDArray[np.int64]] | None = None
 
     @property
     def can_be_in_lanes(self) -> bool:
@@ -86,21 +86,20 @@ class Worker:
 
     # ------------------------------------------------------------------ side by side
 
-    def _lane_world(self) -> tuple[LaneWorld, Any, NDArray[np.int64]]:
+    @cached_property
+    def _lanes(self) -> tuple[LaneWorld, Any, NDArray[np.int64]]:
         """The world in all lanes, its handle, and the generalised velocities of driven motors."""
-        if self._lanes is None:
-            world = lane_world(self._one.built)
-            rates = {(j, axis): k for k, _, j, axis in own_rates(self._one.model.tree)}
-            motors = self._rows.motors if self._rows.controls.shape[1] else self._rows.motors[:0]
-            velocity = np.array([rates[int(j), int(axis)] for j, axis in motors], np.int64)
-            world.model.commanded[velocity] = 1
-            self._lanes = world, lanes_handle(world), velocity
-        return self._lanes
+        world = lane_world(self._one.built)
+        rates = {(j, axis): k for k, _, j, axis in own_rates(self._one.model.tree)}
+        motors = self._rows.motors if self._rows.controls.shape[1] else self._rows.motors[:0]
+        velocity = np.array([rates[int(j), int(axis)] for j, axis in motors], np.int64)
+        world.model.commanded[velocity] = 1
+        return world, lanes_handle(world), velocity
 
     def run_in_lanes(self, part: slice) -> None:
         """Run these worlds; those that need what lanes cannot do are marked as left."""
         rows, one, h = self._rows, self._one, float(self._one.options.time_step)
-        world, handle, _ = self._lane_world()
+        world, handle, _ = self._lanes
         runs = self._runs(part)
         run_worlds(handle, handle_of(runs), h, rows.n_steps)
         if not rows.needs_summary:
@@ -118,7 +117,7 @@ class Worker:
         from cardan.engine.lanes.gpu import Gpu
 
         rows = self._rows
-        gpu = Gpu(self._lane_world()[0], (float(self._one.options.time_step), rows.n_steps), Card())
+        gpu = Gpu(self._lanes[0], (float(self._one.options.time_step), rows.n_steps), Card())
         size = gpu.capacity(sum(array.nbytes for array in self._runs(slice(0, 1))))
         with closing(gpu):
             for part in parts(len(rows.q), min(size, len(rows.q))):
@@ -133,7 +132,7 @@ class Worker:
             q=rows.q[part],
             qd=rows.qd[part],
             controls=rows.controls[part],
-            velocity=self._lane_world()[2],
+            velocity=self._lanes[2],
             extremes=self._extremes,
             frames=rows.frames,
             kept_q=rows.kept_q[part],

@@ -349,11 +349,12 @@ def solve(
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
         method = PGS
-    if method not in (ELIMINATION, LEMKE, PROXIMAL) and has_trees(problem):
+    on_trees, eliminates = has_trees(problem), method in (ELIMINATION, LEMKE, PROXIMAL)
+    if on_trees and not eliminates:
         drop_redundant(problem)
     status, iterations, method = _solve_at_once(problem, dense, v, options, method, report)
     if status == NO_ROOM:
-        if has_trees(problem):
+        if on_trees and eliminates:
             drop_redundant(problem)
         method = method if method in (PGS, SOR) else PGS
         if are_listed(problem):

@@ -125,6 +125,14 @@ def whole_size(problem: Problem, i: int) -> float:
 
 
 @kernel
+def clear_path(tree: Tree, path: NDArray, which: NDArray) -> None:
+    """Clear a path through the trees `which` (2,), -1: none."""
+    for side in range(2):
+        if which[side] >= 0:
+            path[side, : velocities_of(tree, which[side])] = 0.0
+
+
+@kernel
 def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> float:
     """The path of row i through the trees of both its bodies; the same tree: one path.
 
@@ -138,11 +146,7 @@ def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> float
     tree, work = problem.mobility.tree, problem.mobility.work
     a, b = problem.body_a[i], problem.body_b[i]
     which[0], which[1] = tree_of(tree, a), tree_of(tree, b)
-    for side in range(2):
-        if which[side] >= 0:
-            begin, end = tree.start[which[side]], tree.start[which[side] + 1]
-            for k in range(tree.v_start[end] - tree.v_start[begin]):
-                path[side, k] = 0.0
+    clear_path(tree, path, which)
     push_a, push_b = load6(problem.J_a, i), load6(problem.J_b, i)
     if which[1] >= 0:
         same = which[1] == which[0]
@@ -158,9 +162,7 @@ def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> float
             total += dot_paths(path[side], path[side], velocities_of(tree, which[side]))
     if total > UNSUSPECTED * free_response(problem, i) or total > NOISE * whole_size(problem, i):
         return total
-    for side in range(2):
-        if which[side] >= 0:
-            path[side, : velocities_of(tree, which[side])] = 0.0
+    clear_path(tree, path, which)
     return 0.0
 
 

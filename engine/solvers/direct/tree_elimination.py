@@ -50,6 +50,12 @@ def write_order(problem: Problem, eliminate: bool, dense: Dense) -> int:
 
 
 @kernel
+def redundant_share(remains: float) -> float:
+    """Share of its size below which a pivot is redundant; remains: what errors of closure leave."""
+    return max(DEPENDENT, min(OPEN * remains, MOST_OPEN))
+
+
+@kernel
 def write_sizes(problem: Problem, order: NDArray, m: int, n: int, size: NDArray) -> float:
     """Sizes of A_ii of the equations m ... n - 1; return the share of them that is redundant.
 
@@ -64,7 +70,7 @@ def write_sizes(problem: Problem, order: NDArray, m: int, n: int, size: NDArray)
             size[head] += size[e]
         else:
             head = e
-    return max(DEPENDENT, min(OPEN * remains, MOST_OPEN))
+    return redundant_share(remains)
 
 
 @kernel
@@ -83,7 +89,7 @@ def drop_redundant(problem: Problem) -> None:
             size, rest = reach_of(problem, i)
             if size > 0.0:
                 remains = max(remains, rest / size)
-    least = max(DEPENDENT, min(OPEN * remains, MOST_OPEN))
+    least = redundant_share(remains)
     for i in range(first, end):
         if is_on_tree(problem, i) and is_equation(problem, i):
             size, _ = reach_of(problem, i)

@@ -11,6 +11,7 @@ from cardan.engine import Simulation, rollout_states
 from cardan.engine.compiler.lanes import HAS_LANES, W
 from cardan.schemas import load_scene
 from tests.engine.lanes.test_lanes import arm, body, double_pendulum, free_chain, joint
+from tests.engine.test_controls import SPEED, loop
 
 needs_lanes = pytest.mark.skipif(not HAS_LANES, reason="this way to compile has no lanes")
 
@@ -24,20 +25,6 @@ def near_start(document: dict[str, Any], n: int) -> tuple[Array, Array]:
     random = np.random.default_rng(5)
     q = start.q + 1e-4 * random.standard_normal((n, len(start.q)))
     return q, start.qd + 0.3 * random.standard_normal((n, len(start.qd)))
-
-
-def four_bar(steps: int) -> dict[str, Any]:
-    """A parallelogram, closed by the joint `closes`."""
-    links = [("world", "b0", 0.0, 0.0), ("b0", "b1", 0.0, 1.0), ("world", "b2", 1.0, 0.0)]
-    links.append(("b2", "b1", 1.0, 1.0))
-    joints = [
-        joint("hinge", a, b, x, axis=[0, 1, 0]) | {"anchor": [x, 0.0, z]} for a, b, x, z in links
-    ]
-    joints[-1]["name"] = "closes"
-    places = [[0.0, 0.0, 0.5], [0.5, 0.0, 1.0], [1.0, 0.0, 0.5]]
-    bodies = [body(f"b{i}", at) for i, at in enumerate(places)]
-    simulation = {"dt": 1e-3, "duration": steps * 1e-3}
-    return {"simulation": simulation, "bodies": bodies, "joints": joints}
 
 
 def driven(document: dict[str, Any]) -> int:
@@ -154,7 +141,7 @@ def test_bits_depend_on_no_number_of_threads(metrics: tuple[str, ...]) -> None:
 
 def test_an_error_ends_all_threads() -> None:
     """A joint of a loop that cannot close is named, with its world."""
-    document = four_bar(20)
+    document = loop(SPEED)
     start = Simulation(load_scene(document)).joint_state()
     q = np.tile(start.q, (6, 1))
     q[4, 0] += 1.0
