@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from cardan.engine.build.placement import Placement
 from cardan.engine.build.presence import tells_by_steps
 from cardan.engine.outputs.account import Account
-from cardan.engine.verdict import Names, doubling
+from cardan.engine.verdict import Names, doubling, solver_errors
 
 
 class SecondRuns(Account):
-    """An account that does a small run again (engine/verdict/doubling.py)."""
+    """An account that does a small run again (engine/verdict/doubling.py, solver_errors.py)."""
 
     scene: Any
     advance: Callable[..., int]
@@ -113,7 +113,8 @@ class SecondRuns(Account):
 
     def _by_exact_solution(self) -> list[dict[str, Any]]:
         """Findings of a run with the same step and an exact solver, if residuals might matter."""
-        if not self._can_be_repeated or not doubling.may_depend_on_solver(self.model, self.state):
+        depends = solver_errors.may_depend_on_solver(self.model, self.state, self.options)
+        if not self._can_be_repeated or not depends:
             return []
         shares = self._shares()
         if self._unsolved is None:
@@ -123,7 +124,7 @@ class SecondRuns(Account):
                 self._unsolved = shares.of(own, exact._trail)
         if len(self._unsolved) == 0:
             return []
-        return doubling.solver_findings(self._unsolved, shares, self._names())
+        return solver_errors.solver_findings(self._unsolved, shares, self._names())
 
     def _names(self) -> Names:
         return Names(self.body_names, self.joint_names)
@@ -135,9 +136,8 @@ class SecondRuns(Account):
 
     def _exact_solver(self) -> Any:
         """The solver of the scene, made exact."""
-        exact = {"tolerance": doubling.EXACT_TOLERANCE, "max_iterations": doubling.EXACT_SWEEPS}
         options = self.scene.simulation.solver
-        return options.model_copy(update={"method": "auto", **exact})
+        return options.model_copy(update=solver_errors.EXACT)
 
     def _measure(self, shares: doubling.Shares, found: list[dict[str, Any]]) -> NDArray[np.float64]:
         """Errors of the motions of this run, over their reaches; none: its estimates stand.

@@ -28,7 +28,7 @@ from cardan.engine.runs.trials import Trial, Trials, judged
 from cardan.engine.runs.verification import ROUNDING, Stopped, Track
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_for
-from cardan.engine.verdict.doubling import EXACT_SWEEPS, EXACT_TOLERANCE
+from cardan.engine.verdict.solver_errors import EXACT_SWEEPS, EXACT_TOLERANCE
 from cardan.engine.world.options import SolverMethod
 from cardan.schemas import Scene, scene_hash
 

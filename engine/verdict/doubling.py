@@ -16,9 +16,6 @@ Where bodies can touch, impacts fall on other moments with another step, and wha
 do so in the same place on another way: such a run is done once more with half the step, and p = 1.
 That withdraws nothing; of estimate and difference the larger one is reported. Errors are shares of
 the reach of each motion, as in engine/verdict/estimates.py.
-
-Half the step says nothing of what the solver leaves in each: a run that all this trusts, and whose
-residuals might matter, is done once more with the same step and an exact solution.
 """
 
 from __future__ import annotations
@@ -58,12 +55,7 @@ from cardan.engine.verdict.springs import spring_ends, stretches
 from cardan.engine.verdict.verified import ESTIMATES, STEP_ERRORS
 from cardan.engine.world.model import DYNAMIC, HINGE, SLIDER, Model
 from cardan.engine.world.options import Integrator, StepOptions
-from cardan.engine.world.state import EXTREME_RESIDUAL, State
-
-SOLVER_CHANGE = (
-    "Give `simulation.solver` a smaller `tolerance` and more `max_iterations`, or let its `method` "
-    'be "auto".'
-)
+from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
 Finding = dict[str, Any]
@@ -74,10 +66,6 @@ JointMotion = Callable[[State], Array]
 MOST_WORK, MOST_WORK_TOUCHING, MOST_BODIES = 100_000, 20_000, 16
 # integrators whose errors depend on the step of the scene; the others choose their own
 OF_FIXED_STEPS = (Integrator.SEMI_IMPLICIT_EULER, Integrator.IMPLICIT_MIDPOINT, Integrator.RK4)
-# what residuals may add up to, as a share of the shortest body, before the solver is looked at
-LEFT_SHARE = 1e-3
-# what an exact solution of contacts and joints is: tolerance [m/s] and sweeps
-EXACT_TOLERANCE, EXACT_SWEEPS = 1e-10, 2000
 # moments that are compared, and how many steps the coarsest of the other runs does at least
 MOMENTS, LEAST_STEPS = 50, 8
 # and how many moments beside them are closer to the start
@@ -134,13 +122,6 @@ def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
     """Whether a run can be repeated, and has few bodies or such that can touch."""
     few = int((model.bodies.kind == DYNAMIC).sum()) <= MOST_BODIES
     return (few or may_strike(model)) and can_be_repeated(model, options, steps)
-
-
-def may_depend_on_solver(model: Model, state: State) -> bool:
-    """Whether the largest residual would matter if it were left in every step."""
-    moving = model.bodies.kind == DYNAMIC
-    shortest = float(body_lengths(model, state.p_WB)[moving].min())
-    return float(state.extremes[EXTREME_RESIDUAL] * state.time[0]) > LEFT_SHARE * shortest
 
 
 @lru_cache(16)
@@ -378,13 +359,3 @@ def with_measured(
     change = FAR_CHANGE if other else step_change(shares.model, shares.time_step, value)
     more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
     return [*kept, of_body(shares.state, names, body, quantity="step_error", **more)]
-
-
-def solver_findings(errors: Array, shares: Shares, names: Names) -> list[Finding]:
-    """The finding of a run whose motions differ by `errors` (m,), over their reaches, from those
-    with an exact solution of contacts and joints."""
-    value, body = worst_body(errors, shares)
-    if not value > EXCEEDED:
-        return []
-    more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": SOLVER_CHANGE}
-    return [of_body(shares.state, names, body, quantity="solver_error", **more)]

@@ -9,7 +9,7 @@ import pytest
 
 from cardan import load_scene
 from cardan.engine import Simulation
-from cardan.engine.verdict import doubling
+from cardan.engine.verdict import solver_errors
 from cardan.schemas.examples import example_document
 
 
@@ -57,11 +57,44 @@ def test_a_solver_that_stops_too_soon_is_no_longer_trusted() -> None:
 )
 def test_residuals_that_do_no_harm_leave_a_run_trusted(name: str, solver: dict[str, Any]) -> None:
     rough = done(name, **solver)
-    assert doubling.may_depend_on_solver(rough.model, rough.state)
+    assert solver_errors.may_depend_on_solver(rough.model, rough.state, rough.options)
     assert 0.0 < off_by(rough, done(name, method="auto")) < 5e-3
     assert quantities(rough) == []
     assert rough._unsolved is not None
     assert rough._unsolved.max() > 0.0
+
+
+def on_a_rail(depth: float, method: str) -> Simulation:
+    """A box on a rail that holds it so deep in a floor [m]: both can carry it."""
+    box = {"type": "box", "size": [0.4, 0.2, 0.2]}
+    floor = {"type": "plane", "normal": [0, 0, 1], "offset": -0.1 + depth}
+    simulation = {"dt": 1e-3, "duration": 0.3, "formulation": "maximal"}
+    document = {
+        "gravity": [3.0, 1.0, -9.0],
+        "simulation": simulation | {"solver": {"method": method}},
+        "bodies": [
+            {"name": "box", "mass": 1.0, "shapes": [box]},
+            {"name": "floor", "type": "static", "shapes": [floor]},
+        ],
+        "joints": [
+            {"name": "rail", "type": "slider", "parent": "world", "child": "box", "axis": [1, 0, 0]}
+        ],
+    }
+    done = Simulation(load_scene(document))
+    done.advance(done.total_steps)
+    return done
+
+
+@pytest.mark.parametrize(("depth", "method"), [(1e-5, "pgs"), (0.0, "jacobi")])
+def test_what_contacts_and_joints_share_without_a_residual_is_compared(
+    depth: float, method: str
+) -> None:
+    exact, shared = on_a_rail(depth, "auto"), on_a_rail(depth, method)
+    assert exact.state.v_WB_W[0, 0] == pytest.approx(3.0 * 0.3, rel=1e-3)
+    assert quantities(exact) == []
+    assert shared.state.v_WB_W[0, 0] < 0.8 * exact.state.v_WB_W[0, 0]
+    assert shared.summary()["solver"]["max_residual"] * 0.3 < solver_errors.LEFT_SHARE * 0.2
+    assert quantities(shared) == ["solver_error"]
 
 
 def test_an_exact_run_is_not_done_again() -> None:
