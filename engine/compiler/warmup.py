@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, Literal
 
+from numba import boolean, float64, typeof
+
 from cardan.engine.compiler.cache import is_complete, mark_complete
-from cardan.engine.compiler.lanes import W, compile_for_width
+from cardan.engine.compiler.lanes import HAS_LANES, W, compile_for_width, lanes_handle
 from cardan.engine.compiler.processor import NARROW, WIDE
 from cardan.engine.compiler.progress import Defined, Progress, watched
 from cardan.engine.dynamics import Dynamics
+from cardan.engine.lanes.arrays import lane_world
 from cardan.engine.lanes.many import run_worlds
 from cardan.engine.lanes.step import run
+from cardan.engine.lanes.step import step as step_of_lanes
 from cardan.engine.lanes.transfer import read_motion
 from cardan.engine.runs.recording import Recording
 from cardan.engine.runs.states import rollout_states
 from cardan.engine.runs.variants import rollout
 from cardan.engine.simulation import Simulation
+from cardan.engine.solvers.islands import solve_problem
+from cardan.engine.step.step import drift_kick_drift, end_step
 from cardan.engine.world.state import VELOCITIES_KEPT
 from cardan.schemas import load_scene
 
-# two processes may share a cold start, one share each; the step is more than half
-Share = Literal["steps", "rest"]
+# one process compiles the step, which is more than half of all; others beside it may take these
+Share = Literal["step", "solvers", "parts", "lanes", "algorithms", "motion"]
+BESIDE: tuple[Share, ...] = ("algorithms", "solvers", "parts", "lanes", "motion")
 
 
 def tiny_scene() -> dict[str, Any]:
@@ -103,19 +111,45 @@ def move_in_steps() -> Simulation:
     return simulation
 
 
+def start_smoothly() -> Simulation:
+    """Build a scene of smooth motion, without calling the kernel of the step."""
+    scene = tiny_scene()
+    # smooth motion has no contacts
+    scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4", "collisions": False}
+    return Simulation(load_scene(scene))
+
+
 def move_smoothly() -> Simulation:
     """Run the integrators of smooth motion and commands to trees.
 
     The kernel of the step, which projects velocities that were set, is left to `move_in_steps`.
     """
-    scene = tiny_scene()
-    # smooth motion has no contacts
-    scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4", "collisions": False}
-    simulation = Simulation(load_scene(scene))
+    simulation = start_smoothly()
     simulation.state.velocities_changed[0] = VELOCITIES_KEPT
     simulation.advance(1)
     simulation.apply_impulse("rod", [0, 0, 1])
     return simulation
+
+
+def lower_solvers() -> None:
+    """Lower the solvers of the step, for the process that compiles it."""
+    if HAS_LANES:
+        solve_problem.inner.compile((typeof(start_smoothly().world),))
+
+
+def lower_parts() -> None:
+    """Lower the later parts of the step, for the process that compiles it."""
+    if HAS_LANES:
+        world = typeof(start_smoothly().world)
+        end_step.inner.compile((world, boolean))
+        drift_kick_drift.inner.compile((world,))
+
+
+def lower_lanes() -> None:
+    """Lower the step of worlds side by side, for the process that compiles the other step."""
+    if HAS_LANES:
+        lanes = lanes_handle(lane_world(start_smoothly().built))._numba_type_.struct_type
+        step_of_lanes.inner.compile((lanes, float64))
 
 
 def move_side_by_side() -> None:
@@ -134,16 +168,31 @@ def compile_for_all_processors() -> None:
             compile_for_width(entry_point, width)
 
 
-def call_every_kernel(share: Share | None = None) -> None:
-    """Compile or load all kernels, or those of a share."""
-    if share != "rest":
-        move_in_steps()
-        # worlds side by side begin with a step of their own: elsewhere it would be compiled twice
-        move_side_by_side()
-    if share != "steps":
-        compute_everything(Dynamics(load_scene(tiny_scene())))
-        solve_plain_problems()
-        use_everything(move_smoothly())
+def compile_step() -> None:
+    """Compile or load the step, and worlds side by side, which begin with one."""
+    move_in_steps()
+    move_side_by_side()
+
+
+def compile_algorithms() -> None:
+    """Compile or load what needs no simulation."""
+    compute_everything(Dynamics(load_scene(tiny_scene())))
+    solve_plain_problems()
+
+
+def compile_motion() -> None:
+    """Compile or load smooth motion, queries and reports."""
+    use_everything(move_smoothly())
+
+
+COMPILE: dict[Share, Callable[[], None]] = {
+    "step": compile_step,
+    "solvers": lower_solvers,
+    "parts": lower_parts,
+    "lanes": lower_lanes,
+    "algorithms": compile_algorithms,
+    "motion": compile_motion,
+}
 
 
 def warmup(progress: Progress | None = None, share: Share | None = None) -> float:
@@ -151,16 +200,20 @@ def warmup(progress: Progress | None = None, share: Share | None = None) -> floa
 
     progress(done, total, what) is called whenever a kernel is compiled, and once at the end with
     done = total. Loading a complete cache takes well under a second and reports only the end.
-    With a `share`, only its kernels are compiled, and the cache is not marked complete.
+    With a `share`, only its kernels are compiled, and the cache is not marked complete: one process
+    takes "step", others beside it those of BESIDE, in this order.
     """
     began = time.perf_counter()
     report = progress if progress is not None else quietly
     with watched(report):
-        if share is None and is_complete():
+        if share is not None:
+            COMPILE[share]()
+        elif is_complete():
             use_everything(move_in_steps())
             move_side_by_side()
         else:
-            call_every_kernel(share)
+            for compile_share in (compile_step, compile_algorithms, compile_motion):
+                compile_share()
     if share is None:
         mark_complete()
         # kernels that were imported on the way count as well

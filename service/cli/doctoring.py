@@ -83,9 +83,10 @@ def _engine() -> Finding:
     try:
         from cardan import engine
         from cardan.engine.compiler.cache import USER_CACHE, complete_folder
+        from cardan.service.cli.compiling import compile_kernels
 
         with console.progress_bar("Compiling kernels") as tell:
-            seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
+            seconds = compile_kernels(lambda done, total, what: tell(done / max(total, 1), what))
     except Exception as error:
         return Finding("engine", False, f"{type(error).__name__}: {error}")
     where = complete_folder()

@@ -67,8 +67,9 @@ def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
     Raises SceneError when the engine refuses the scene.
     """
     from cardan import engine
+    from cardan.service.cli.compiling import compile_kernels
 
-    engine.warmup(lambda done, total, what: tell(0.0, f"kernels {done}/{total} {what}"))
+    compile_kernels(lambda done, total, what: tell(0.0, f"kernels {done}/{total} {what}"))
     with _interruptible() as interrupted:
         recording, summary = engine.run(
             scene,
