@@ -33,7 +33,7 @@ class Impacts(NamedTuple):
     velocity: NDArray  # (n, 6) rad/s, m/s      present, with half of the kick; angular first, W
     seen: NDArray  # (n, 6) rad/s, m/s          present, without it
     contact_lam: NDArray  # (contacts, 3) N s   normal and tangents, all impacts of the step
-    joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
+    joint_lam: NDArray  # (j, 22) N s or N m s  by slot, all impacts of the step
     accumulator: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
     record: NDArray  # (3,)                     largest residuals m/s, sum of iterations: RECORD_...
     started: NDArray  # (1,) int64              1: drives started before the drift of this step

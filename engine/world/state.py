@@ -90,7 +90,7 @@ class State(NamedTuple):
     grab_body: NDArray  # (1,) int64      -1: no body is grabbed
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
     grab_target_W: NDArray  # (3,) m
-    ledger: NDArray  # (8,) J             cumulative work by account, LEDGER_...
+    ledger: NDArray  # (5,) J             cumulative work by account, LEDGER_...
     momentum_in: (
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
@@ -110,6 +110,6 @@ class State(NamedTuple):
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
     tree_qd: NDArray  # (v,) m/s or rad/s generalised velocities
     tree_bias_acceleration: NDArray  # (5, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step
-    triggers: NDArray  # (t, 3) -, -, s    side of the value, times fired, last time: FIRED_...
+    triggers: NDArray  # (t, 5) -, -, s, m or rad  side of the value, times fired, last time, farthest: FIRED_...
     contacts: ContactCache
     resting: ContactCache  # of sleeping bodies, moved to `contacts` when they wake; no room without sleeping
