@@ -1,4 +1,4 @@
-"""Find a model and its meshes: in a folder, in an unpacked archive, by `package://` of ROS.
+"""Find a model and its meshes: in a folder, in an unpacked archive, by ROS `package://` URLs.
 
 Only files below the allowed folder are read; an archive is written only below its own folder.
 """
@@ -90,13 +90,13 @@ class Folder:
         return [base / plain, base / plain.name, self.root / plain]
 
     def _in_packages(self, parts: tuple[str, ...], base: Path) -> list[Path]:
-        """A package is a folder of its name above the model or below the root, or the root."""
+        """A package is a folder of its name: in or among `packages` and those above the model."""
         name, rest = parts[0], Path(*parts[1:])
         above = [folder for folder in (base, *base.parents) if self.inside(folder) is not None]
         found = [folder / name / rest for folder in self.packages]
         found += [folder / rest for folder in (*self.packages, *above) if folder.name == name]
         found += [folder / name / rest for folder in above]
-        # an archive of a package may have lost its name
+        # an archive of a package may lack the folder of its name
         return found + [folder / rest for folder in above]
 
 
@@ -123,7 +123,7 @@ def unpack(archive: Path, into: Path) -> None:
             for entry in entries:
                 left -= _unpack_one(source, entry, into, left)
     except DAMAGES as error:
-        # texts of errors of the system name the folder of the service
+        # messages of operating-system errors name the folder of the service
         why = getattr(error, "strerror", None) or error
         raise ImportRefusedError(
             "not_an_archive", f"The zip archive cannot be read: {why}."
