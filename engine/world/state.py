@@ -26,8 +26,8 @@ class ContactCache(NamedTuple):
 # state.excluded: replaces the key of a pair whose joint broke; no pair has it
 FREED = 2**62
 
-# state.velocities_changed: nothing was set since the last step; velocities were; targets of drives
-# that have their speed at once were; bodies may pass through others before the next kick
+# state.velocities_changed: nothing was set since the last step; velocities were; targets of motors
+# that drive at once were; bodies may pass through others before the next kick
 VELOCITIES_KEPT, VELOCITIES_SET, DRIVES_SET, MAY_PASS = 0, 1, 2, 3
 
 # rows of state.tree_bias_acceleration: predicted before the next kick; change by a kick; after and
@@ -56,7 +56,7 @@ BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, BIAS_MEAN, N_BIAS = 0, 1, 2, 
     FIRST_ENERGY,
     FIRST_MOMENTUM,
 ) = range(14)
-# behind the six first momenta: energy [J] that scaled velocities brought, see accounting/returned.py
+# after the six first momenta: energy that scaling velocities added [J], see accounting/returned.py
 RETURNED_SUM, RETURNED_NET, RETURNED_LARGEST, RETURNED_TIME, FLIGHT_SUM = range(19, 24)
 
 
