@@ -139,7 +139,7 @@ def test_box_oscillates_with_the_frequency_of_its_bed() -> None:
         heights.append(sim.poses()[1, 2] - rest)
     t = H * np.arange(1, 301)
     np.testing.assert_allclose(heights, 1e-4 * np.cos(slower * t), atol=2e-7)
-    # of an energy of a few microjoules
+    # of an oscillation with 0.4 mJ
     assert sim.summary()["energy"]["balance_error"] < 1e-10
 
 
