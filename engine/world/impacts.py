@@ -24,7 +24,7 @@ class Impacts(NamedTuple):
 
     problem: Problem  # equations of the bodies in reach, contacts, then contacts that restore
     source: NDArray  # (max,) int64             row of the step that a row of `problem` is
-    kept: NDArray  # (max,) m/s or rad/s        J v of the step's equations before the first impact
+    kept: NDArray  # (rows,) m/s or rad/s       J v of the step's equations before the first impact
     speed: NDArray  # (max,) m/s or rad/s       J v before this impact
     first: NDArray  # (max,) N s                impulses that end the approach
     lam: NDArray  # (max,) N s                  impulses of the whole impact

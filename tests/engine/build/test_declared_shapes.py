@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cardan.schemas.examples import example_document, example_names
 from tests.architecture.test_world import WORLD, fields_of
 from tests.engine.scenes import Document, brick, document, ground, simulate
 
@@ -68,6 +69,11 @@ def faults_of(struct: Any, name: str) -> list[str]:
 def test_arrays_have_the_shapes_that_are_declared(formulation: str) -> None:
     scene = document(**SCENE, simulation={"formulation": formulation})
     assert faults_of(simulate(scene).world, "world") == []
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_arrays_of_every_example_have_them_too(name: str) -> None:
+    assert faults_of(simulate(example_document(name)).world, "world") == []
 
 
 def test_a_wrong_shape_is_found() -> None:
