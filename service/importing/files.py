@@ -16,6 +16,8 @@ from cardan.service.importing.refusal import ImportRefusedError
 MAX_FILES = 4_000
 MAX_BYTES = 512 * 1024**2
 COPY_BYTES = 1024**2
+HEAD_BYTES = 65536
+"""Beginning of a file in which the first element of a model is looked for."""
 MODEL_ENDINGS = (".urdf", ".xml", ".mjcf")
 SCENE_ENDING = ".json"
 BEGINNING = re.compile(rb"<(?:robot|mujoco)[\s/>]")
@@ -188,8 +190,8 @@ def is_model(path: Path) -> bool:
     """Whether a file looks like a URDF or MJCF model."""
     if path.suffix.lower() not in MODEL_ENDINGS:
         return False
-    head = path.read_bytes()[:65536]
-    return BEGINNING.search(head) is not None
+    with path.open("rb") as file:
+        return BEGINNING.search(file.read(HEAD_BYTES)) is not None
 
 
 def is_scene(path: Path) -> bool:
