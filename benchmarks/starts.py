@@ -1,4 +1,4 @@
-"""From a process that starts to the first frame: without compiled kernels, and with them."""
+"""Time from the start of a process to its first frame, without and with compiled kernels."""
 
 import json
 import subprocess
@@ -17,10 +17,9 @@ from cardan.schemas import load_scene
 from cardan.schemas.examples import example_text
 loaded = time.perf_counter()
 seconds = engine.warmup()
-warm = time.perf_counter()
 simulation = engine.Simulation(load_scene(example_text("double-pendulum")))
 simulation.advance(1)
-poses = simulation.poses()
+simulation.poses()
 print(json.dumps({"import_s": loaded - began, "kernels_s": seconds,
                   "first_frame_s": time.perf_counter() - began,
                   "processor_s": time.process_time()}))
@@ -36,7 +35,7 @@ for name in example_names():
 
 
 def measure(repeats: int = 5) -> dict[str, object]:
-    """Cold: once, in an empty cache. Warm: the median of some processes. Seconds."""
+    """Times [s]: cold, once in an empty cache; warm, the median of `repeats` processes."""
     with tempfile.TemporaryDirectory(prefix="cardan-kernels-") as folder:
         environment = {**single_threaded(), "CARDAN_KERNEL_CACHE": folder}
         cold = _first_frame(environment)

@@ -71,7 +71,7 @@ class CoordinateInfo(Base):
     number: Index | None
     """Which coordinate of its joint; none: a free body, or the way of a suspension."""
     q: tuple[Index, Index]
-    """First place in `q`, and the one behind the last."""
+    """First place in `q`, and the one after the last."""
     v: tuple[Index, Index]
     """The same in `qd`, `qdd`, `tau`."""
     q_names: list[str]

@@ -8,7 +8,7 @@ from cardan.schemas.error import Fault, shown
 from cardan.schemas.pointer import to_pointer
 from cardan.schemas.scene import Scene
 
-# numbers and words that a row of each table has besides its times and the names of what it is of
+# values in a row of each table, without times and the names of bodies, joints and sensors
 POSE_VALUES = 7
 VELOCITY_VALUES = 6
 JOINT_VALUES = 10
@@ -66,9 +66,9 @@ class SceneCounts(Base):
     frames: int
     """Recorded steps."""
     recorded_values: int
-    """Numbers a recording holds, without times and names. Contacts, rows and events are not known
-    before: a frame is counted with two contacts, one event and twelve rows per body, and six rows
-    per joint."""
+    """Numbers a recording holds, without times and names. Contacts, rows and events are unknown
+    before the run: a frame is counted with two contacts, one event and twelve rows per body, and
+    six rows per joint."""
 
 
 def count_scene(scene: Scene) -> SceneCounts:
@@ -179,7 +179,7 @@ def _raw_meshes(document: dict[str, Any]) -> Iterator[RawPart]:
 
 
 def _visual_size(meshes: list[dict[str, Any]], limits: Limits) -> Iterator[Fault]:
-    """All meshes are sent to everybody who looks at the scene."""
+    """Faults of all meshes together, which every viewer of the scene receives."""
     for field, limit in (
         ("vertices", limits.max_visual_vertices),
         ("faces", 2 * limits.max_visual_vertices),

@@ -8,7 +8,7 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 
 
 def usable_cores(root: Path = CGROUPS, membership: Path = MEMBERSHIP) -> int:
-    """Whole cores that the scheduler grants all the time; at least 1."""
+    """Whole cores that this process may use all the time; at least 1."""
     if hasattr(os, "sched_getaffinity"):
         cores = float(len(os.sched_getaffinity(0)))
     else:
@@ -17,7 +17,7 @@ def usable_cores(root: Path = CGROUPS, membership: Path = MEMBERSHIP) -> int:
 
 
 def quotas(root: Path, membership: Path) -> list[float]:
-    """Cores of every quota above this process, of either version of control groups."""
+    """Quotas of the control groups of this process and of those above them [cores], v1 and v2."""
     found = []
     for line in _lines(membership):
         _, controllers, path = line.split(":", 2)
@@ -28,7 +28,7 @@ def quotas(root: Path, membership: Path) -> list[float]:
         else:
             continue
         for base in bases:
-            # inside a container the path may be that of the host: the root is what is seen of it
+            # in a container the path may be that on the host, with the group mounted at the root
             below = [base / path.lstrip("/"), base]
             for folder in dict.fromkeys([*below, *below[0].parents]):
                 quota = read(folder) if folder.is_relative_to(base) else None
@@ -54,6 +54,6 @@ def _quota_of_version_1(folder: Path) -> float | None:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").split("\n")[:-1] or []
+        return path.read_text(encoding="utf-8").split("\n")[:-1]
     except OSError:
         return []

@@ -1,4 +1,4 @@
-"""Parts that a service and a member of its cluster make of the same settings."""
+"""Objects that the service and the members of its cluster build from the same settings."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,7 +38,7 @@ def open_database_of(settings: Settings) -> Engine:
 
 
 def results_of(settings: Settings) -> Results:
-    """Where the settings keep recordings. Raises SettingsError."""
+    """The store of recordings that the settings name. Raises SettingsError."""
     if settings.results_url is None:
         return FolderResults(settings.results)
     try:

@@ -1,14 +1,14 @@
-/** What the buttons of the page do. Dialogs that most visits never open are loaded when they are opened. */
+/** Actions of the page's buttons. Dialogs that most visits never open are loaded when they are opened. */
 import { byId, icon, lastAsked } from "./dom.js";
 
-/** Names that may be longer than their place. */
+/** Elements whose text may be truncated: it is shown as a tooltip then. */
 const NAMES = "#scene-name, #outline span, .motor-name, .happenings span, .sessions b";
 
 /** @param {import("./main.js").Page} page */
 export function wireButtons(page) {
   const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
   const pressed = (/** @type {string} */ id, /** @type {boolean} */ on) => byId(id, HTMLButtonElement).setAttribute("aria-pressed", String(on));
-  // the address names the run: these links must not
+  // the fragment of the address names the run, so these links must not set it
   for (const link of document.querySelectorAll("a.skip")) link.addEventListener("click", (event) => {
     event.preventDefault();
     byId(link.getAttribute("href")?.slice(1) ?? "", HTMLElement).focus();
@@ -18,7 +18,7 @@ export function wireButtons(page) {
     target.title = target.scrollWidth > target.clientWidth ? target.textContent ?? "" : "";
   });
   click("open-scene", () => page.openSceneDialog());
-  // wherever on the page files are dropped: before the editor writes them into its text
+  // files may be dropped anywhere on the page; captured before the editor inserts them into its text
   for (const type of ["dragover", "drop"]) window.addEventListener(type, (event) => event.preventDefault());
   window.addEventListener("drop", (event) => {
     const files = [...event.dataTransfer?.files ?? []];

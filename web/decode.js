@@ -16,7 +16,7 @@ const KIND = { state: 1, key: 2 };
 const FLAG = { paused: 1, failed: 2, gap: 4 };
 const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7, events: 8, asleep: 9, absent: 10, friction: 11, momentum: 12, velocities: 13, reactions: 14 };
 
-/** By their number. @type {Happening["kind"][]} */
+/** Indexed by the number in a frame. @type {Happening["kind"][]} */
 const EVENT_KINDS = ["begin", "end", "break", "trigger", "appear", "vanish"];
 
 /** Bytes per element of each block that has a fixed size; a block that disagrees is refused. */
@@ -136,7 +136,7 @@ function readContacts(view, start, count) {
   return { count, values, bodies, friction: null };
 }
 
-/** Its rows are those of the contacts, whose block comes before. @param {DataView} view @param {number} start @param {number} count @param {Frame} frame */
+/** Its rows are those of the contacts, whose block precedes it. @param {DataView} view @param {number} start @param {number} count @param {Frame} frame */
 function readFriction(view, start, count, { contacts }) {
   if (contacts?.count !== count) throw new FrameError(`friction of ${count} contacts, where there are ${contacts?.count ?? "none"}`);
   contacts.friction = floats(view, start, 4 * count);
@@ -153,14 +153,14 @@ function readJoints(view, start, count) {
   });
 }
 
-/** Of every joint one row, which names it. @param {DataView} view @param {number} start @param {number} count */
+/** One row per joint, which begins with the joint's number. @param {DataView} view @param {number} start @param {number} count */
 function readReactions(view, start, count) {
   const reactions = new Float32Array(6 * count);
   for (let i = 0; i < count; i += 1) reactions.set(floats(view, start + 28 * i + 4, 6), 6 * view.getUint16(start + 28 * i, true));
   return reactions;
 }
 
-/** What the server calls events; kinds this page does not know are left out. @param {DataView} view @param {number} start @param {number} count @returns {Happening[]} */
+/** Events, in the words of the protocol; kinds that this page does not know are left out. @param {DataView} view @param {number} start @param {number} count @returns {Happening[]} */
 function readHappenings(view, start, count) {
   return Array.from({ length: count }, (_, i) => {
     const at = start + i * 56;

@@ -13,8 +13,8 @@
  * @property {Record<string, any>} event  of the server
  * @property {{status: string, detail: string}} connection
  * @property {Problem} problem
- * @property {null} epoch               time started again: forget what was drawn
- * @property {null} returned            the connection is back: what happened meanwhile was not seen
+ * @property {null} epoch               a new epoch began: discard what was drawn
+ * @property {null} returned            the connection is back: events meanwhile were missed
  * @property {Failure} failure          why the run cannot go on; once, whenever it happened
  * @property {string} idle              a command without effect, in words
  */

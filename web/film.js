@@ -9,7 +9,7 @@ const TYPES = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm", "
 /** @type {{recorder: MediaRecorder, parts: Blob[]} | null} */
 let running = null;
 
-/** @returns {string | null} the kind of video this browser can write */
+/** @returns {string | null} the first type of video that this browser can write */
 export function videoType() {
   return typeof MediaRecorder === "undefined" ? null : TYPES.find((type) => MediaRecorder.isTypeSupported(type)) ?? null;
 }

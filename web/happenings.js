@@ -8,7 +8,7 @@ import { quantity, seconds } from "./format.js";
 import { showNote } from "./messages.js";
 
 const SHOWN = 8;
-/** Events that are told from new ones, the newest. */
+/** The newest events that are remembered, so that each is listed once. */
 const MAX_KNOWN = 20_000;
 const WORDS = { begin: "touches", end: "leaves", break: "broke", trigger: "fired", appear: "appeared", vanish: "vanished" };
 
@@ -38,7 +38,7 @@ export class Happenings {
     this.changed = true;
   }
 
-  /** @param {Happening[]} happenings in any order; those that are known already are left out @param {{told?: boolean}} [how] told: they are of the past, no note pops up */
+  /** @param {Happening[]} happenings in any order; those that are known already are left out @param {{told?: boolean}} [how] told: they are from the past, and show no note */
   add(happenings, { told = false } = {}) {
     const fresh = happenings.filter((one) => !this.known.has(keyOf(one)));
     if (!fresh.length) return;

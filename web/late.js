@@ -1,5 +1,5 @@
 /**
- * Parts of the page that are loaded when they are first needed: the other run of a comparison, and the sliders that pose.
+ * Parts of the page that are loaded when they are first needed: comparisons, the sliders that pose joints, the arrangement of bodies.
  *
  * @import {Scene} from "./types.js"
  */
@@ -16,7 +16,7 @@ export class Late {
     this.comparison = null;
     /** @type {import("./pose.js").Pose | null} */
     this.pose = null;
-    /** @type {Promise<import("./arrange.js").Arrangement | null> | null} on its way */
+    /** @type {Promise<import("./arrange.js").Arrangement | null> | null} while it is being loaded */
     this.arrangement = null;
     this.posing = byId("pose-pane", HTMLDetailsElement);
     this.posing.addEventListener("toggle", () => this.loadPose());
@@ -28,7 +28,7 @@ export class Late {
     return this.comparison;
   }
 
-  /** One, however often it is asked for before it comes. */
+  /** Calls during the loading share one promise. */
   loadArrangement() {
     this.arrangement ??= Promise.all([import("./arrange.js"), this.page.loadSceneDialog()])
       .then(([{ arrange }, dialog]) => arrange(this.page, dialog)).finally(() => { this.arrangement = null; });

@@ -1,5 +1,5 @@
 /**
- * What of a scene can change while it runs: gravity, and targets and largest forces of motors.
+ * Parts of a scene that can change while it runs: gravity, and the targets and largest forces of motors.
  *
  * @import {Joint, Motor, Scene} from "./types.js"
  * @typedef {{op: "gravity" | "set_motor", fields: Record<string, any>}} Command
@@ -11,7 +11,7 @@ const EARTH = [0, 0, -9.81];
 const MOTORS = /** @type {const} */ (["motor", "motor2", "motor3"]);
 
 /**
- * The commands that make a run of one scene a run of another; null where that takes a new start, or no command at all.
+ * The commands that turn a run of one scene into a run of another; null if it must be restarted, or if nothing differs.
  * @param {Scene} before @param {Scene} after @returns {Command[] | null}
  */
 export function patchOf(before, after) {
@@ -29,13 +29,13 @@ export function patchOf(before, after) {
   return commands.length && !changesBetween(before, rest).length ? commands : null;
 }
 
-/** Commands for the motors of a joint, which then has those it had before. @param {Joint} was @param {Joint} joint @returns {Command[]} */
+/** Commands for the motors of a joint; resets the fields that they change to those of `was`. @param {Joint} was @param {Joint} joint @returns {Command[]} */
 function motorCommands(was, joint) {
   return MOTORS.flatMap((key, axis) => {
     const [old, motor] = [/** @type {Motor | null | undefined} */ (was[key]), /** @type {Motor | null | undefined} */ (joint[key])];
     if (!old || !motor || !changesBetween(old, motor).length) return [];
     const { target, max_force } = motor;
-    // a series, the vector of a ball and a force without bound are not what the command takes
+    // the command takes no time series, no vector of a ball joint, and no unbounded force
     if (typeof target !== "number" || (max_force ?? null) === null !== ((old.max_force ?? null) === null)) return [];
     Object.assign(motor, { target: old.target, ...(old.max_force === undefined ? {} : { max_force: old.max_force }) });
     return [{ op: "set_motor", fields: { joint: joint.name, axis, target, ...(max_force === old.max_force ? {} : { max_force }) } }];

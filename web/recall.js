@@ -1,15 +1,15 @@
 /**
- * What nobody had asked for when it happened: kept frames are computed again by the service, with the channels
- * that plots show now. Each moment once; those that are known stay known until time starts again.
+ * Channels that no viewer had subscribed to when frames were kept: the service computes these frames again, with the
+ * channels that plots now show. Each frame is requested once; frames are remembered until the epoch changes.
  *
  * @import {Frame} from "./types.js"
  * @import {Needs, Session} from "./session.js"
  */
 import { getFrames } from "./api.js";
 
-/** Frames in one request: the first part of a curve is seen soon, and nobody else waits long. */
+/** Frames per request: few, so that the first part of a curve appears soon and other requests do not wait long. */
 const PART = 50;
-/** Of these a kept frame may have nothing. */
+/** Blocks that a kept frame may lack. */
 const RECALLED = /** @type {const} */ (["contacts", "momentum", "velocities", "reactions"]);
 
 /** @type {WeakMap<Session, {epoch: number, frames: Map<number, Frame>}>} by step */
@@ -26,10 +26,10 @@ function memoryOf(session) {
 const has = (frame, channels) => channels.every((name) => frame[name]);
 
 /**
- * Puts frames that have more in the place of the given ones, part by part.
+ * Replaces frames that lack channels by recomputed ones, part by part.
  * @param {Session} session @param {Frame[]} frames of its history, every `stride`-th; changed
  * @param {number} stride @param {Partial<Needs>} needs
- * @param {() => boolean} stale nobody waits for the rest @param {() => void} onPart some were replaced
+ * @param {() => boolean} stale whether the rest is no longer needed @param {() => void} onPart called after each part
  */
 export async function recall(session, frames, stride, needs, stale, onPart) {
   const channels = RECALLED.filter((name) => needs[name]);
@@ -40,7 +40,7 @@ export async function recall(session, frames, stride, needs, stale, onPart) {
     if (again && !has(frame, channels) && has(again, channels)) frames[i] = again;
   });
   onPart();
-  // those that come meanwhile have what is asked for
+  // frames that are appended meanwhile are live ones, which have these channels
   const { length } = frames;
   for (let first = 0; first < length; first += PART) {
     const part = frames.slice(first, Math.min(length, first + PART));
@@ -50,7 +50,7 @@ export async function recall(session, frames, stride, needs, stale, onPart) {
     for (const frame of again) memory.set(frame.step, frame);
     part.forEach((frame, i) => {
       const found = memory.get(frame.step);
-      // events are told with the frame that was kept
+      // only the kept frame has the events
       if (found && !has(frame, channels)) frames[first + i] = { ...found, happenings: frame.happenings };
     });
     onPart();

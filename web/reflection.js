@@ -1,20 +1,20 @@
 /**
- * What a polished floor mirrors, faintly and less of what is high above it: every body once more, drawn on the floor where its
+ * The reflection in a polished floor, fainter for what is higher above it: every body is drawn once more, on the floor where its
  * mirror image is seen. Instances share the matrices and colours of the bodies, so a frame costs no script.
  *
- *     h      height of a point above the floor, n its normal, c that of the eye    [m]
- *     p - 2 h n is the mirror image; the way to it meets the floor at c / (c + h) of it
+ *     p  a point of a body, h its height above the floor, c that of the eye [m]; n the floor's normal
+ *     p - 2 h n is the mirror image; the line of sight to it meets the floor at the share c / (c + h) of its length
  *
  * @import {Group} from "./bodies.js"
  */
 import * as THREE from "three";
 import { stretch } from "./shading.js";
 
-/** Share of a colour that the floor shows of it where a body stands. */
+/** Opacity of the mirror image where a body touches the floor. */
 const STRENGTH = { dark: 0.24, light: 0.2 };
-/** Height over the size of the scene at which it is a third of that. */
+/** Height, as a share of the size of the scene, at which the opacity has fallen to 1/e of that. */
 const FADING = 0.25;
-/** Kinds of shapes, and bodies, beyond which it is left out: it draws every triangle again. */
+/** At most so many kinds of shapes are mirrored, and nothing in scenes with more bodies: every triangle is drawn again. */
 const MAX_KINDS = 6;
 const MAX_BODIES = 400;
 
@@ -60,7 +60,7 @@ export class Reflection {
 
 /** @param {{p: THREE.Vector3, q: THREE.Quaternion}} floor @param {number} strength @param {number} fading m */
 function mirrored({ p, q }, strength, fading) {
-  // seen in a mirror, what turns its back to the eye is its front
+  // a reflection reverses the winding of triangles
   const material = new THREE.MeshBasicMaterial({ side: THREE.BackSide, transparent: true, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -4 });
   const uniforms = { floorPoint: { value: p }, floorUp: { value: new THREE.Vector3(0, 0, 1).applyQuaternion(q) }, strength: { value: strength }, fading: { value: fading } };
   material.onBeforeCompile = (shader) => {

@@ -1,6 +1,6 @@
 /**
- * Who steers the session in the view: everybody, this page, another viewer; and whether this page may at all. Shown once there is
- * somebody to share with.
+ * Who steers the session in the view: everybody, this page or another viewer, and whether this page may steer at all. Hidden
+ * while this page is the only viewer and nobody has control.
  *
  * @import {Session} from "./session.js"
  * @import {StoredRun} from "./stored.js"
@@ -41,7 +41,7 @@ export class Role {
   }
 }
 
-/** @param {Session} session @returns {string} empty: alone, or nothing is there to steer */
+/** @param {Session} session @returns {string} empty: the only viewer, or the session is over */
 function roleOf({ control, watches, viewers, stream }) {
   if (stream.over) return "";
   if (watches) return "watching";

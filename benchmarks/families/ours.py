@@ -1,6 +1,6 @@
 """This engine on a scene of the families: `python -m benchmarks.families.ours SCENE.json OUT [K]`.
 
-All settings are as they come; one step is as long as K (a fraction) of the scene's.
+All settings are the defaults; one step is as long as K (a fraction) of the scene's.
 """
 
 from fractions import Fraction
@@ -63,7 +63,7 @@ def _joint(one: Scene, k: int) -> dict[str, Any]:
 
 
 def document(scene: Scene) -> dict[str, Any]:
-    """The scene as this project writes it."""
+    """The scene as a document of this engine."""
     bodies: list[dict[str, Any]] = []
     if scene["plane"]:
         ground = {"type": "plane", "normal": [0, 0, 1], "offset": 0.0, "material": "all"}

@@ -6,12 +6,12 @@ errors. A step compares its sums with the gates; only if a gate is exceeded are 
     state.extremes[:CROSSINGS]    the largest errors (world/state.py)
     [CROSSINGS : GATES]           five numbers for each kind of crossing
     [GATES : LIMITS]              gates, and limits that all bodies share
-    [LIMITS : LIMITS + j]         how far the anchors of each joint may be apart [m]; inf: any way
-    [LIMITS + j : LIMITS + j + n] how fast each body may be [m/s]; inf: any speed
-    [LIMITS + j + n :]            of each body how its kicks vary: accounting/body_records.py;
-                                  then of each joint how the force of its drive alternates:
-                                  drive_noise.py; then what its motors lost: commanded.py; then
-                                  how the stretch of its spring changes: stretches.py
+    [LIMITS : LIMITS + j]         largest distance of the anchors of each joint [m]; inf: no limit
+    [LIMITS + j : LIMITS + j + n] largest speed of each body [m/s]; inf: no limit
+    [LIMITS + j + n :]            by body, how its kicks vary: accounting/body_records.py; then by
+                                  joint, how the force of its drive alternates: drive_noise.py;
+                                  what its motors lost: commanded.py; how the stretch of its
+                                  spring changes: stretches.py
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK
 
 CROSSINGS = 24
 
-# kinds of crossings: anchors apart [m], unexplained energy growth [J], speed [m/s], rate of turning
-# [rad/s], penetration of rigid bodies [m], axes or orientations of joints out of place [rad],
-# motors behind what they are told [m or rad], velocities at the start that joints forbid [m/s or
-# rad/s]
+# kinds of crossings: distance of a joint's anchors [m], unexplained energy growth [J], speed [m/s],
+# angular speed [rad/s], penetration of rigid bodies [m], misalignment of a joint's axes or
+# orientations [rad], lag of a motor behind its target [m or rad], initial velocities that joints
+# forbid [m/s or rad/s]
 APART, GROWTH, TRAVEL, TURN, DEPTH, TWIST, DRIVE, CONTRADICTED = range(24, 64, 5)
-# of each: steps done when it was crossed first (0: never) and by which joint or body; the worst
-# value, its limit, and its joint or body
+# of each kind: steps done at the first crossing (0: none), and its joint or body; the worst value,
+# its limit, and its joint or body
 FIRST_STEP, FIRST_WHO, WORST, WORST_LIMIT, WORST_WHO = range(5)
 
 GATES = 64
 # gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
 # tolerated growth of energy [J]; least depth that is too deep for any body [m]
 GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 64, 65, 66, 67
-# 1: some surfaces have more static than kinetic friction; 1: springs act on some coordinates
+# 1: some surfaces have more static than kinetic friction; 1: some coordinates have springs
 GATE_STATIC, GATE_SPRINGS = 68, 69
-# 1: in this step some body has an impact in which what carries it may let go
+# 1: in this step an impact may have made some body leave its support: accounting/supports.py
 GATE_STRUCK = 70
-# 1: in this step some body rebounds too early
+# 1: in this step some body rebounds too early: accounting/early_impacts.py
 GATE_EARLY = 71
 
 LIMITS = 72
 
-# growth of energy over the largest kinetic energy so far
+# tolerated growth of energy as a share of the largest kinetic energy so far
 GROWTH_SHARE = 0.05
-# how far axes or orientations of a joint may be out of place [rad]: 1 % of the size at the size
+# tolerated misalignment of a joint [rad]: 1 % of the distance from it
 TWIST_LIMIT = 0.01
 
 
 @kernel
 def largest_factor(joints: Joints, j: int) -> float:
-    """Unit of the error of joint j: the largest factor of a gear or coupling, else 1."""
+    """Scale of the error of joint j: the factor of a gear (at least 1) or coupling, else 1."""
     largest = abs(joints.ratio[j]) if joints.kind[j] == GEAR else 0.0
     for t in range(joints.term_start[j], joints.term_start[j + 1]):
         largest = max(largest, abs(joints.term_factor[t]))
@@ -93,7 +93,7 @@ def note_twist(joints: Joints, state: State, j: int, error: float) -> None:
 
 @kernel
 def note_growth(state: State, growth: float) -> None:
-    """Record energy that came from nothing [J] if it is more than its limit."""
+    """Record unexplained growth of energy [J] if it is above its limit."""
     extremes = state.extremes
     if growth > extremes[SMALL_GROWTH]:
         limit = extremes[SMALL_GROWTH] + GROWTH_SHARE * extremes[EXTREME_KINETIC]
@@ -103,9 +103,9 @@ def note_growth(state: State, growth: float) -> None:
 
 @kernel
 def note_motion(state: State, energy: float) -> None:
-    """Compare the energy at the end of a step with its gate.
+    """Compare the growth of the total energy at the end of a step with its gate.
 
-        growth = E - E(0) - work in       of a total energy that nothing has raised
+        growth = E - E(0) - work in       dissipation only lowers it
 
     Reads   energy [J] now; state.extremes (the largest kinetic energy so far), ledger
     Writes  state.extremes

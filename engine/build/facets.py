@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# [rad] edges with a larger angle are corners
+# edges with a larger angle are corners [rad]
 CORNER = 0.05
-# [rad] and less: planes
+# triangles with a smaller angle are coplanar [rad]
 FLAT = 1e-4
-# share of all angles of a facet that may be to one side of it: more is the end of a surface
+# largest share of a facet's angles that may lie on one side of it; beyond it the surface ends there
 ONE_SIDED = 0.5
 
 Floats = NDArray[np.float64]

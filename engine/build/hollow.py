@@ -1,4 +1,4 @@
-"""Rules of what hollow shapes may touch."""
+"""Which shapes a hollow shape may touch."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ def initials(scene: Scene) -> list[tuple[int, Any]]:
 
 
 def place_initial(scene: Scene, model: Model, state: State, zero: Poses, faults: Faults) -> State:
-    """The state with bodies where `initial` of the joints puts them; unchanged without any.
+    """The state with the bodies placed by `initial` of the joints; unchanged if no joint has it.
 
-    zero: the poses of the scene. Faults: loops that do not close, joints whose `initial` is that of
-    no tree, and velocities that are given twice.
+    zero: the poses of the scene. Faults: loops that do not close, an `initial` of a joint outside
+    the trees that contradicts the others, and velocities that are given twice.
     """
     if not initials(scene):
         return state
@@ -87,7 +87,7 @@ def _trees_with_velocities(scene: Scene, placement: Placement) -> list[int]:
 
 
 def _check_velocities(scene: Scene, placement: Placement, t: int, faults: Faults) -> None:
-    """Bodies beyond the root of a tree whose joints have velocities must have none of their own."""
+    """Only the root body of a tree whose joints have velocities may have one of its own."""
     tree = placement.tree
     root = int(tree.start[t]) if tree.floating[t] else -1
     for b in np.flatnonzero(_tree_of_bodies(placement) == t):

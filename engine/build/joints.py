@@ -115,7 +115,7 @@ def empty_joints(n: int) -> Joints:
 def build_joints(
     scene_joints: Any, index: dict[str, int], poses: Poses, frames: Frames, targets: TargetTable
 ) -> Joints:
-    """All joints as arrays; arguments as of `framed_joints`."""
+    """All joints as arrays; arguments as in `framed_joints`, and the targets of motors."""
     framed = framed_joints(scene_joints, index, poses, frames)
     joints = Joints(*(array.copy() for array in framed))
     for j, joint in enumerate(scene_joints):
@@ -128,7 +128,8 @@ def build_joints(
 def framed_joints(scene_joints: Any, index: dict[str, int], poses: Poses, frames: Frames) -> Joints:
     """Joints without their drives and terms.
 
-    Reads   index: body name (and `world`) to number; poses at the start
+    index    body name to number; `world` has the last one
+    poses    of bodies at the start
     """
     joints = empty_joints(len(scene_joints))
     for j, joint in enumerate(scene_joints):

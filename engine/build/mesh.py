@@ -26,8 +26,8 @@ from cardan.schemas.checks.surface import Surface, closure_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# meshes that are kept for variants of a scene, and the largest of the arrays they are made of
-# [byte]: twelve times as much is kept of each
+# number of meshes that are memoised for variants of a scene, and the largest arrays of an argument
+# [bytes]: a mesh takes about twelve times as much
 MOST_MESHES, MESH_BYTES = 4, 2_000_000
 
 

@@ -82,7 +82,7 @@ def solid_shapes(
     com_B: NDArray[np.float64],
     index: dict[str | None, int],
 ) -> Shapes:
-    """The shapes of bodies none of which has a mesh."""
+    """The shapes of bodies without meshes."""
     table = ShapeTable()
     for i, part in enumerate(of_bodies):
         for k, shape in enumerate(part):
@@ -93,7 +93,7 @@ def solid_shapes(
 def shapes_and_meshes(
     scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults
 ) -> tuple[Shapes, Meshes]:
-    """The shapes of bodies some of which have meshes."""
+    """The shapes and meshes of bodies of which some have meshes."""
     table = ShapeTable()
     for i, body in enumerate(scene.bodies):
         for k, shape in enumerate(body.shapes):

@@ -1,22 +1,23 @@
-"""Links between joints that pull at them: geometric stiffness faster than a step.
+"""Links under tension: geometric stiffness that is faster than a step.
 
-A force f that pulls at the arm r of a body resists its turns across f like a spring: of all joints
-of a body together,
+A force f that pulls a body at the arm r resists its rotation about axes perpendicular to f like a
+spring. All joints of a body together have the stiffness
 
     K = sum (r . f) (1 - u u^T),  u = f / |f|
 
-A step follows such a spring where h^2 K < 4 I. The inertia I is least where the body turns about
-its centre of mass, or about one of its joints, and shakes what is joined to it:
+A step is stable with such a spring where h^2 K < 4 I. The effective inertia is the least of those
+of rotations about the body's centre of mass and about each of its joints p, which also move the
+bodies at its joints:
 
     I + sum m_j r_j^2,   I + m r_p^2 + sum m_j |r_j - r_p|^2
 
-m_j is the mass that the body at the other side of joint j has there. Links that are light beside
-their load would fly apart. They turn with I + h^2 K (1 - LOOSE / x) / TAUT where x = h^2 K / I, the
-mean of the two directions across f, exceeds LOOSE. What steps resolve changes to second order in h
-by that; what is faster becomes slower.
+m_j is the effective mass of the body at the other side of joint j, there. Links that are light
+compared with their load would fly apart. Where x = h^2 K / I, the mean of the two directions
+perpendicular to f, exceeds LOOSE, they rotate with the inertia I + h^2 K (1 - LOOSE / x) / TAUT.
+This changes motions that the step resolves to second order in h, and slows the faster ones.
 
-The force is that of the last step. Where it grows, a link keeps its angular momentum, else its
-angular velocity: neither gives it energy.
+The force is that of the last step. If the added inertia grows, a link keeps its angular momentum,
+otherwise its angular velocity: neither gives it energy.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from cardan.engine.world.options import ImpactTime, SolverMethod
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
-# x up to which links are as they are: half of what chains of equal links allow; and what it becomes
-# of the fastest ones
+# x up to which links keep their inertia: half of what chains of equal links allow; and the value
+# that x has at most with the added inertia
 LOOSE, TAUT = 0.5, 2.0
-# mass of what cannot move, far above all others [kg]
+# mass that stands for a body that impulses do not move [kg]
 HELD = 1e12
 EXACT = int(ImpactTime.EXACT)
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
@@ -42,14 +43,14 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 @kernel
 def holds_point(world: World, first: int) -> bool:
-    """Whether the row `first` is of a joint at which bodies pull, and turn (Joints.strung)."""
+    """Whether row `first` belongs to a joint of a chain, rope or net (Joints.strung)."""
     j = world.work.rows.joint[first]
     return bool(j >= 0 and world.model.joints.strung[j] == 1)
 
 
 @kernel
 def end_of_joint(rows: Rows, first: int) -> int:
-    """The row behind those of the joint, or of none, whose rows begin at `first`."""
+    """The row after the consecutive rows of one joint (or of none) that begin at `first`."""
     i = first + 1
     while i < rows.count[1] and rows.joint[i] == rows.joint[first]:
         i += 1
@@ -75,8 +76,8 @@ def arms_of(world: World, first: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def pull(sums: NDArray, body: int, impulse: Vec3, arm: Vec3) -> None:
-    """Add h K of an impulse at an arm to sums[body]: xx, yy, zz, xy, xz, yz [N m s]."""
+def add_stiffness(sums: NDArray, body: int, impulse: Vec3, arm: Vec3) -> None:
+    """Add h K of an impulse that pulls at an arm to sums[body]: xx, yy, zz, xy, xz, yz [N m s]."""
     along = dot(impulse, arm)
     if not along > 0.0:
         return
@@ -104,8 +105,8 @@ def write_stiffness(world: World) -> None:
         if holds_point(world, first):
             impulse = impulse_of(rows, first, end)
             arm_a, arm_b = arms_of(world, first)
-            pull(sums, rows.body_a[first], negate(impulse), arm_a)
-            pull(sums, rows.body_b[first], impulse, arm_b)
+            add_stiffness(sums, rows.body_a[first], negate(impulse), arm_a)
+            add_stiffness(sums, rows.body_b[first], impulse, arm_b)
 
 
 @kernel
@@ -120,16 +121,16 @@ def plus(inertia: Mat3, added: NDArray, i: int, share: float) -> Mat3:
 
 
 @kernel
-def speed_of(inverse: Mat3, sums: NDArray, i: int, h: float) -> float:
-    """x = h^2 tr(K I^-1) / 2 of body i."""
+def stiffness_ratio(inverse: Mat3, sums: NDArray, i: int, h: float) -> float:
+    """x = h^2 tr(K I^-1) / 2 of body i; sums[i]: h K."""
     diagonal = sums[i, 0] * inverse[0][0] + sums[i, 1] * inverse[1][1] + sums[i, 2] * inverse[2][2]
-    beside = sums[i, 3] * inverse[0][1] + sums[i, 4] * inverse[0][2] + sums[i, 5] * inverse[1][2]
-    return 0.5 * h * (diagonal + 2.0 * beside)
+    products = sums[i, 3] * inverse[0][1] + sums[i, 4] * inverse[0][2] + sums[i, 5] * inverse[1][2]
+    return 0.5 * h * (diagonal + 2.0 * products)
 
 
 @kernel
 def mass_at(world: World, i: int, arm: Vec3) -> float:
-    """The mass of body i at an arm, mean of the two directions across the arm [kg]."""
+    """Effective mass of body i at an arm, mean of the two directions across the arm [kg]."""
     inverse_mass = world.model.bodies.inverse_mass[i]
     if inverse_mass == 0.0:
         return HELD
@@ -149,7 +150,7 @@ def add_lever(levers: NDArray, i: int, mass: float, arm: Vec3) -> None:
 
 @kernel
 def turn_about(levers: NDArray, i: int, mass: float, arm: Vec3) -> None:
-    """Let levers[i, 5] be at most the inertia, beside I, of turns about the joint at an arm."""
+    """Lower levers[i, 5] to the inertia, beside I, of rotations about the joint at an arm."""
     square = dot(arm, arm)
     first = (levers[i, 1], levers[i, 2], levers[i, 3])
     others = levers[i, 4] - 2.0 * dot(arm, first) + square * levers[i, 0]
@@ -158,7 +159,7 @@ def turn_about(levers: NDArray, i: int, mass: float, arm: Vec3) -> None:
 
 @kernel
 def visit_levers(world: World, pivots: bool) -> None:
-    """Add the levers of all joints, or compare turns about them.
+    """Add the levers of all joints, or, with `pivots`, compare the rotations about them.
 
     Writes  motion.levers (n, 6): sum m_j, sum m_j r_j, sum m_j r_j^2; least inertia beside I
     """
@@ -193,7 +194,10 @@ def write_levers(world: World) -> None:
 
 @kernel
 def slow_down(world: World, i: int, share: float) -> None:
-    """Let body i turn with I + share h K, and with the velocity or the momentum it had."""
+    """Give body i the inertia I + share h K; it keeps its angular velocity or its momentum.
+
+    Writes  motion.inverse_inertia_W, angular part of velocity_free; state.link_inertia
+    """
     state, motion = world.state, world.work.motion
     before, sums, inverse = state.link_inertia, motion.scratch, load33(motion.inverse_inertia_W, i)
     inertia = inverse_symmetric(inverse)
@@ -213,9 +217,10 @@ def slow_down(world: World, i: int, share: float) -> None:
 
 @kernel
 def slow_links(world: World) -> None:
-    """Add inertia to links that would swing faster than the step follows; bodies of trees do not.
+    """Add inertia to links that would swing faster than the step follows.
 
-    Small steps have a step of their own, and parts of a step beside exact impacts change in size.
+    Not done with the solver `small_steps`, whose substeps follow such links, or with exact impacts,
+    whose parts of a step vary in length. Bodies of trees get none.
 
     Reads   rows of joints with their guess, the impulses of the last step
     Writes  motion.inverse_inertia_W, velocity_free, scratch, levers; state.link_inertia
@@ -230,7 +235,7 @@ def slow_links(world: World) -> None:
     write_stiffness(world)
     added, sums, has_levers = world.state.link_inertia, motion.scratch, False
     for i in range(added.shape[0]):
-        x = speed_of(load33(motion.inverse_inertia_W, i), sums, i, h)
+        x = stiffness_ratio(load33(motion.inverse_inertia_W, i), sums, i, h)
         # levers are those before the first body is slowed down
         if x > LOOSE and not has_levers:
             write_levers(world)

@@ -1,4 +1,4 @@
-"""Rows of an instant: equations of joints, contacts, and drives whose force has no bound."""
+"""Rows of an impact: equations of joints, contacts, and drives whose force has no bound."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cardan.engine.world.world import World
 
 @kernel
 def drives_at_once(world: World, j: int, axis: int) -> bool:
-    """Whether a motor is rigid and its force has no bound: its speed jumps when it starts."""
+    """Whether a motor is rigid and its force has no bound, so that its speed jumps at the start."""
     joints = world.model.joints
     kind, bound = joints.motor_kind[j, axis], world.state.motor_max_force[j, axis]
     if math.isnan(bound):
@@ -32,7 +32,7 @@ def drives_at_once(world: World, j: int, axis: int) -> bool:
 
 @kernel
 def write_start(world: World, j: int, axis: int) -> None:
-    """The coordinate of a motor gets its speed: the target, or the rate of the target."""
+    """Write the row that gives a motor's coordinate its speed: the target, or its derivative."""
     model, state, rows, h = world.model, world.state, world.work.rows, world.options.time_step
     frame = joint_frame(model.joints, state, j)
     row = start_row(rows, ROW_MOTOR, frame.body_a, frame.body_b)
@@ -91,7 +91,7 @@ def write_instant_equations(world: World, inner: bool) -> None:
 
 @kernel
 def write_impact_rows(world: World, starts: bool) -> None:
-    """Couplings and equations of joints outside trees as J v+ = 0, then the contacts as ever.
+    """Couplings and equations of joints outside trees as J v+ = 0, then contacts as in a step.
 
     Motors (but for those that drive at once, with `starts`), springs, joint friction and soft
     stops are left out: in an instant they transmit no impulse. A hard stop that a joint reaches

@@ -13,15 +13,15 @@ Damper = tuple[float, float]
 
 @kernel
 def lagged_gain(stiffness: float, damper: Damper, lag: float, h: float) -> tuple[float, float]:
-    """How the impulse of a spring-damper depends on the velocity after the kick and before it.
+    """(gain, known): how the impulse of a spring-damper depends on J v after and before the kick.
 
         lam = -h [force + stiffness h/2 ((3 lag - 1) u+ - (1 - lag) u)]
               - h d ((1 - theta) u + theta u+)
             = -h force - gain u+ - known u,    u = J v less the rate of the target
 
-    With lag = 1/2 the spring's force is the mean of those at both ends of the step. More than that
-    is a damper besides, of (2 lag - 1) h stiffness and implicit share 3/4; with lag = 1 the force
-    is that in the middle of the next step, as by the implicit Euler rule.
+    With lag = 1/2 the spring's force is the mean of those at both ends of the step. A larger lag
+    adds a damper of (2 lag - 1) h stiffness with the implicit share 3/4; with lag = 1 the force is
+    that in the middle of the next step, as by the implicit Euler rule.
 
     Reads   stiffness >= 0; damper = (d, inverse mass of the coordinate); lag from 1/2 to 1
     Check   tests/references/test_drives.py
@@ -35,11 +35,12 @@ def lagged_gain(stiffness: float, damper: Damper, lag: float, h: float) -> tuple
 
 @kernel
 def drive_gain(stiffness: float, damper: Damper, h: float) -> tuple[float, float]:
-    """`lagged_gain` of a drive, which must follow its target also where it is stiff for the step.
+    """`lagged_gain` of a drive, which must follow its target even if it is stiff for the step.
 
     With p the phase of its oscillation per step, lag = 1/2 up to p = 2, where an explicit step
-    would begin to diverge, then 1 - 1/p: what the step cannot follow is damped, as the velocity by
-    a strong damper (implicit_share). Of second order for p < 2; stable for any mass, as lag >= 1/2.
+    would begin to diverge, then 1 - 1/p: oscillations that the step cannot resolve are damped, as
+    velocities by a strong damper (implicit_share). Second order for p < 2; stable for any mass,
+    as lag >= 1/2.
 
     Source  decision 0375
     Check   tests/references/test_drives.py

@@ -32,7 +32,7 @@ NOT_AT_ALL = (0.0, 0.0, 0.0)
 
 @kernel
 def store_rotation(state: State, i: int, w: Vec3, L: Vec3) -> None:
-    """Store w after free rotation, and the angular momentum that it has."""
+    """Store w after free rotation, and the angular momentum that it conserved."""
     store3(state.w_WB_W, i, w)
     store3(state.w_drifted, i, w)
     store3(state.L_conserved, i, L)
@@ -86,7 +86,7 @@ def rotates_freely(world: World, i: int) -> bool:
 
 @kernel
 def advance_four(world: World, four: Four, h: float) -> None:
-    """`advance_orientation` of four bodies that rotate freely, at once; one may stand twice."""
+    """`advance_orientation` of four bodies that rotate freely, at once; one may appear twice."""
     bodies, state = world.model.bodies, world.state
     q, w = load4_of_four(state.q_WB, four), load3_of_four(state.w_WB_W, four)
     before, L = load3_of_four(state.w_drifted, four), load3_of_four(state.L_conserved, four)
@@ -103,7 +103,7 @@ def advance_four(world: World, four: Four, h: float) -> None:
 
 @kernel
 def advance_one_by_one(world: World, h: float) -> None:
-    """Advance the orientations of all bodies that are not of trees."""
+    """Advance the orientations of all bodies outside trees."""
     bodies = world.model.bodies
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] != STATIC and bodies.node[i] < 0:

@@ -66,7 +66,8 @@ from cardan.engine.world.world import World
 
 # [1/s] decay rate of loop errors
 LOOP_RATE = 10.0
-# indices of the quadratures after the rates: work in, damping, momentum, angular momentum
+# indices of the quadratures, behind chart and velocities: work in, damping, momentum (linear,
+# angular)
 WORK_IN, DAMPED, MOMENTUM, N_QUADRATURES = 0, 1, 2, 8
 
 
@@ -83,7 +84,7 @@ def joint_spring_force(model: Model, state: State, j: int, speed: float) -> tupl
 def motor_force(model: Model, state: State, rows: Rows, i: int, speed: float) -> float:
     """Force of a force motor, or of a motor that is a spring about its target."""
     joints, j, axis = model.joints, rows.joint[i], rows.axis[i]
-    # rows are written for a step of 1 s centred at this time, over which targets are no means
+    # rows are written for a step of 1 s centred at this time; targets are not averaged over it
     time = state.time[0] + 0.5
     if joints.motor_kind[j, axis] == MOTOR_FORCE:
         return target_at(state, model, j, axis, time, 0.0)
@@ -206,7 +207,7 @@ def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
 
 @kernel
 def close_loops(work: Workspace, state: State, n: int) -> None:
-    """Solve the forces of equations 0 ... n - 1, and apply them to rates and nodes.
+    """Solve for the forces of equations 0 ... n - 1, and apply them to the tree.
 
     Reads   work.motion.velocity_free: accelerations without them; rows: error, bias = curvature/2
     Writes  work.tree.free, motion.velocity_free; problem
@@ -255,7 +256,7 @@ def keep_accelerations(work: Workspace, share: float) -> None:
 
 @kernel
 def write_momentum_rates(model: Model, work: Workspace, out: NDArray) -> None:
-    """Rates of change of momentum and angular momentum about the origin, from accelerations."""
+    """Time derivatives of linear and angular momentum about the origin, from accelerations."""
     tree, scratch = model.tree, work.tree
     for k in range(6):
         out[MOMENTUM + k] = 0.0
@@ -275,11 +276,11 @@ def write_momentum_rates(model: Model, work: Workspace, out: NDArray) -> None:
 
 @kernel
 def show_state(world: World) -> bool:
-    """Compute poses and velocities of bodies from coordinates and rates, with closed loops.
+    """Compute poses and velocities of bodies from q and qd, with closed loops.
 
-    Returns False near a singular configuration of loops; coordinates and rates are then unchanged.
+    Returns False near a singular configuration of loops; q and qd are then unchanged.
 
-    Writes  state; work.tree: places, V, the factor
+    Writes  state; work.tree: poses, V, the factor
     """
     tree, state, scratch = world.model.tree, world.state, world.work.tree
     if has_loops(tree):
@@ -293,7 +294,7 @@ def show_state(world: World) -> bool:
 
 @kernel
 def smooth_rates(handle: World, base: NDArray, time: float, x: NDArray, out: NDArray) -> bool:
-    """dx/dt of x = (chart y, rates qd, quadratures) around the coordinates `base`.
+    """dx/dt of x = (chart y, velocities qd, quadratures) around the coordinates `base`.
 
     Returns False near a singular configuration of loops: dx/dt is then inaccurate.
 

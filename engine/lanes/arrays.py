@@ -37,7 +37,7 @@ def lane_array(shape: tuple[int, ...]) -> Any:
 
 
 def in_lanes(one: Any) -> Any:
-    """The same struct with arrays of lanes in place of arrays of floats; whole numbers are kept."""
+    """The same struct with arrays of lanes in place of arrays of floats; integers are kept."""
     if isinstance(one, tuple):
         return type(one)(*map(in_lanes, one))
     if one.dtype.kind != "f":
@@ -70,13 +70,13 @@ def lane_places(m: int) -> LanePlaces:
 
 
 def lane_world(one: Built) -> LaneWorld:
-    """Arrays of W worlds, each with the numbers of this model and state, which `fits`."""
+    """Arrays of W worlds, each with the numbers of this model and state; it must pass `fits`."""
     model, state = one.model, one.state
     pairs = touching_pairs(model)
     assert pairs is not None
     n = len(model.bodies.kind)
     named = {name: getattr(state, name) for name in LaneState._fields if name != "left"}
-    # the number of steps is the only whole number that changes
+    # the number of steps is the only integer that changes
     own = LaneState(**(named | {"step": state.step.copy()}), left=np.zeros(1))
     plain = lane_model(one, pairs)
     made: LaneModel = in_lanes(plain)

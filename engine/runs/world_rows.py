@@ -29,6 +29,7 @@ from cardan.engine.runs.state_arrays import Array, parts
 from cardan.engine.runs.variants import value_of
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.lanes import LaneWorld, WorldRuns
+from cardan.engine.world.state import N_LEDGER
 from cardan.engine.world.world import Controls
 
 Job = TypeVar("Job")
@@ -138,7 +139,7 @@ class Worker:
             kept_q=rows.kept_q[part],
             kept_qd=rows.kept_qd[part],
             records=np.zeros((n, LIMITS)),
-            ledger=np.zeros((n, 8)),
+            ledger=np.zeros((n, N_LEDGER)),
             energy=np.zeros((n, 2)),
             left=rows.left[part],
         )

@@ -53,26 +53,27 @@ LEMKE = int(SolverMethod.LEMKE)
 PROXIMAL = int(SolverMethod.PROXIMAL)
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
-# sweeps where max_iterations is 0: of contacts with a guess, of contacts without one, and of boxes
-# alone
+# sweeps where max_iterations is 0: of contacts with a guess, of contacts without one, and of box
+# rows alone
 PGS_ITERATIONS = 15
 COLD_ITERATIONS = 500
 BOX_ITERATIONS = 50
-# more contacts carry loads through more bodies: one more sweep for so many contacts, at most
+# more contacts carry loads through more bodies: one more sweep per so many contacts; and how many
+# more at most
 CONTACTS_PER_SWEEP, MORE_ITERATIONS = 400, 10
-# of dense methods, and where the engine chose one: what Newton steps can solve they solve after 25
-# or 50 sweeps, and what they cannot is left to the next step
+# sweeps of dense methods, and of one that the engine chose: problems that Newton steps can solve
+# are solved after 25 or 50 sweeps, and the error of others is left to the next step
 DENSE_ITERATIONS, CHOSEN_ITERATIONS = 500, 75
 # change per sweep, as a share of the velocity change by forces in a step, at which sweeps end
 QUIET = 7.5e-5
-# and that of the first sweep above which fewer sweeps suffice
+# and the change in the first sweep above which fewer sweeps suffice
 BUSY = 2.0
-# residual of joints in a heap, as a share of the velocity change by forces in a step, at which
-# sweeps and exact solutions of their equations take turns no more; and the most turns
+# residual of joints in a heap, as a share of the velocity change by forces in a step, at which the
+# alternation of sweeps and exact solutions of their equations ends; and the most rounds of it
 HARD, TURNS = 0.25, 12
-# rows beside equations up to which a dense solve costs about what sweeps do
+# rows other than equations up to which a dense solve costs about as much as sweeps
 EXACT_ROWS = 72
-# rows of contacts alone up to which it is worth its price where they rest: the next steps keep it
+# rows of contacts alone up to which a dense solve pays where they rest: next steps keep its result
 RESTING_ROWS = 192
 # largest residual of impulses at rest, as a share of the velocity change by forces in a step
 RESTING = 1e-3
@@ -84,7 +85,7 @@ EXACT = 1e-8
 
 @kernel
 def are_listed(problem: Problem) -> bool:
-    """Whether a problem has contacts only, which are swept in lanes."""
+    """Whether a problem has only contacts, with friction on the disk, which are swept in lanes."""
     if problem.count[1] > 0 or has_trees(problem):
         return False
     return bool(problem.friction_kind[0] == FRICTION_CONE)
@@ -130,7 +131,7 @@ def choose_method(problem: Problem, dense: Dense, v: NDArray, error: float) -> i
 
 @kernel
 def fits(problem: Problem, dense: Dense, method: int) -> bool:
-    """Whether the scratch memory suffices for a dense method or an iteration with own vectors."""
+    """Whether the scratch suffices for a dense method, or an iteration with vectors of its own."""
     if is_iterated(method):
         return problem.count[0] <= dense.iterates.shape[1]
     if method < ELIMINATION or has_trees(problem):
@@ -149,7 +150,7 @@ def _largest(x: NDArray, n: int) -> float:
 
 @kernel
 def sweep_rules(options: SolverOptions, n_contacts: int, is_warm: bool) -> StoppingRules:
-    """Rules of sweeps that measure no residual: their number, and their change."""
+    """Rules of sweeps that measure no residual: limits of their number and of their change."""
     sweeps = BOX_ITERATIONS
     if n_contacts > 0:
         more = min(n_contacts // CONTACTS_PER_SWEEP, MORE_ITERATIONS)
@@ -240,9 +241,9 @@ def _take_turns(
 ) -> tuple[int, int]:
     """Solve joints in a heap, n listed contacts among them; return STOPPED_..., sweeps.
 
-    All rows are swept, then the joints' equations are solved for the impulses of all other rows: a
-    chain of light links holds whatever hangs on it. What that takes from the contacts is swept
-    again, as long as max_iterations is 0 and the residual is felt.
+    All rows are swept, then the joints' equations are solved exactly with the impulses of all other
+    rows fixed, so that a chain of light links holds any load. This disturbs the contacts: both
+    are repeated while the residual is above HARD, unless max_iterations is given.
     """
     lanes = dense.lanes
     enough = HARD * velocity_change_by_forces(problem, lanes, n)
@@ -277,7 +278,7 @@ def _sweep(
 def _accept_guess(
     problem: Problem, v: NDArray, tolerance: float, report: Report
 ) -> tuple[bool, float]:
-    """Whether the guess is a solution, if so write the report; and its residual, as are_resting."""
+    """Whether the guess is a solution (if so write the report); its residual, inf: not measured."""
     answered, error, coulomb_error = is_solution(problem, v, tolerance)
     if answered:
         report.residual[0], report.coulomb_error[0] = error, coulomb_error

@@ -13,7 +13,8 @@ from cardan.engine.spatial.vec3 import Vec3
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
-# squared norms within this of 1 are normalised to first order, with an error of 3/8 of its square
+# quaternions are normalised to first order where | |q|^2 - 1 | is below this: the relative error,
+# 3/8 of its square, is below rounding
 NEARLY = 1e-8
 
 
@@ -64,10 +65,10 @@ def unit(q: Quaternion) -> Quaternion:
 
 @kernel
 def nearly_unit(q: Quaternion) -> Quaternion:
-    """q / |q| of a product of unit quaternions: 1/sqrt(x) = (3 - x)/2 for |x - 1| near rounding.
+    """q / |q| where |q| is 1 but for rounding: 1/sqrt(x) = (3 - x)/2 to first order in x - 1.
 
-    The error is 3/8 (x - 1)^2, below rounding for any number of factors; without the latency of a
-    root and a division.
+    The relative error, 3/8 (x - 1)^2, is below rounding for |x - 1| < NEARLY. It avoids the
+    latency of a root and a division.
     """
     s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3]))
     return (s * q[0], s * q[1], s * q[2], s * q[3])

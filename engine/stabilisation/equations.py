@@ -1,7 +1,7 @@
 """Projection of poses onto joint equations: Gauss-Newton on C with the factor of the kick.
 
-Sets of bodies that equations join are corrected each for itself: a set takes part in a pass until
-its joints are in place.
+Each set of bodies that equations join is corrected by itself: it takes part in passes until its
+joints are in place.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from cardan.engine.world.world import World
 
 PROJECTION = int(Stabilisation.PROJECTION)
 
-# [m or rad] errors below this count as rounding
+# errors below this count as rounding [m or rad]
 ROUNDING = 1e-13
-# [m or rad] larger errors are removed in more than one pass
+# errors above this are removed in more than one pass [m or rad]
 FAR = 0.05
 PASSES = 16
 
@@ -67,7 +67,7 @@ def write_errors(world: World, every: bool) -> None:
     """
     model, state, positions = world.model, world.state, world.work.positions
     joints, rows, kind = model.joints, positions.rows, model.bodies.kind
-    # equations need accelerations of free flight, on which no error depends
+    # an argument of the equations, but the errors do not depend on it
     bias_acceleration = world.work.motion.bias_acceleration
     rows.count[0] = 0
     for j in range(joints.kind.shape[0]):
@@ -106,7 +106,7 @@ def wanted_of(world: World, i: int, least: float) -> float:
 def are_in_place(world: World) -> bool:
     """Whether no joint has an error beyond rounding.
 
-    Writes  positions.wanted: nothing is, if so
+    Writes  positions.wanted: 0, if so
     """
     rows, wanted = world.work.rows, world.work.positions.wanted
     for i in range(rows.count[0]):
@@ -120,8 +120,8 @@ def are_in_place(world: World) -> bool:
 def write_wanted(world: World, is_first: bool) -> bool:
     """Write the correction of every row of the sets that take part to positions.wanted.
 
-    Errors up to rounding, and after the first pass those of joints in place, are kept; sets without
-    a larger one no longer take part. Returns whether any does.
+    Errors up to rounding, and after the first pass those of joints in place, are not corrected;
+    sets without a larger one no longer take part. Returns whether any set does.
     """
     rows, positions = world.work.rows, world.work.positions
     passes, span = positions.passes, world.model.bodies.span
@@ -162,7 +162,7 @@ def _lacks_factor(world: World, first: int, end: int) -> bool:
 
 @kernel
 def complete_factors(world: World) -> None:
-    """Ensure that graphs are kept for all sets that take part; sets that do not fit are left.
+    """Ensure that graphs are kept for all sets that take part; sets that do not fit become LEFT.
 
     Writes  dense.graph, kept; islands.part; positions.passes
     """
@@ -188,9 +188,9 @@ def complete_factors(world: World) -> None:
 
 @kernel
 def needs_new_factor(world: World, graph: Graph) -> bool:
-    """Whether the factor at hand would leave errors, if this pass reduced them as the one before.
+    """Whether the kept factor would leave errors if this pass reduced them as the one before did.
 
-    That is not known of a first pass, which uses it.
+    In the first pass BEFORE is inf, so that the kept factor is used.
     """
     positions = world.work.positions
     for k in range(graph.count[0]):
@@ -204,9 +204,9 @@ def needs_new_factor(world: World, graph: Graph) -> bool:
 
 @kernel
 def renew_factor(world: World, graph: Graph, factor: Factor) -> bool:
-    """Recompute a kept factor with J at the current poses, but of stops with equal limits.
+    """Recompute a kept factor with J at the current poses, except for stops with equal limits.
 
-    Returns whether there are none of these.
+    Returns whether there are no such stops, so that all of J is current.
     """
     rows, problem, positions = world.work.rows, world.work.problem, world.work.positions
     now, fresh, all_new = positions.problem, positions.rows, True
@@ -232,7 +232,7 @@ def renew_factor(world: World, graph: Graph, factor: Factor) -> bool:
 
 @kernel
 def measure_shifts(world: World, graph: Graph, factor: Factor) -> None:
-    """Largest component [rad, m] of the shift of any body of each set, and its way [m].
+    """Largest component [rad, m] of the shift of any body of each set, and as a displacement [m].
 
     Writes  positions.passes
     """
@@ -292,14 +292,14 @@ def correct_factor(world: World, e: int) -> float:
     gained = shift_bodies(world, graph, factor)
     for k in range(graph.count[0]):
         if exact:
-            # J has not turned since
+            # J is that of the current poses
             positions.passes[positions.parent[graph.body[k]], SPIN] = 0.0
     return gained
 
 
 @kernel
 def write_rest(world: World) -> None:
-    """Write what is left to correct: the errors of sets without a factor.
+    """Write the corrections that remain: those of sets without a factor.
 
     Writes  positions.wanted
     """
@@ -317,9 +317,9 @@ def correct_equations(world: World) -> float:
 
     Projection repeats this with C at the new poses until all joints are in place; split impulse
     makes one pass that removes the share erp. J, M and the factor of A are those of the kick, half
-    a step earlier, so a pass leaves an error in proportion to the rotation since then. If that is
-    negligible, no further pass is made; if the next would leave one that is not, it uses a new
-    factor. A pass with a new factor leaves an error of second order.
+    a step earlier, so a pass leaves an error in proportion to the rotation since then. If this
+    error is negligible, it was the last pass; a pass that would leave a larger one uses a new
+    factor, and leaves an error of second order.
 
     Reads   dense.kept: factors of the solve of this step
     Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted: the remaining correction

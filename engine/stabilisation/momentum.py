@@ -31,15 +31,16 @@ from cardan.engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
-# columns of positions.sums
-MASS, FIRST, INERTIA, TURNING, SPIN, PUSH = 0, 1, 4, 10, 13, 16
-DUE, KINETIC, MORE, PUSH_WITHIN, TURNING_WITHIN, JOLTED = 19, 20, 21, 22, 25, 28
+# columns of positions.sums. SCALING is the factor of velocities, less 1; `_WITHIN`: of the motion
+# relative to the rigid one
+MASS, FIRST_MOMENT, INERTIA, ANGULAR, SPIN, LINEAR = 0, 1, 4, 10, 13, 16
+DUE, KINETIC, SCALING, LINEAR_WITHIN, ANGULAR_WITHIN, JOLTED = 19, 20, 21, 22, 25, 28
 
-# support of a set: none, several with different motions, or (1 + k) body k
+# support of a set: none; several with different motions; 1 + k: body k
 FREE, TORN = 0, -1
 
-# a change above this share of the kinetic energy in one step is not an error of smooth motion: a
-# loss is not given back, a gain is taken all the same
+# a change above this share of the kinetic energy in one step is not an error of smooth motion: such
+# a loss is not restored; a gain is removed all the same
 MOST = 0.1
 
 Twist = tuple[Vec3, Vec3]  # velocity [m/s], angular velocity [rad/s]
@@ -70,14 +71,14 @@ def _hold(world: World, s: int, support: int) -> None:
 
 @kernel
 def _joins(rows: Rows, i: int, equations: bool) -> bool:
-    """Whether row i joins its bodies to one set; drag does not."""
+    """Whether row i joins its bodies to one set: any but drag, or `equations` only."""
     kind = rows.kind[i]
     return bool(kind == ROW_EQUATION or (not equations and kind != ROW_DRAG))
 
 
 @kernel
 def _join_trees(world: World) -> None:
-    """Join the bodies of each tree to one set; the ground supports those that are fixed to it."""
+    """Join the bodies of each tree to one set; grounded trees are TORN: they are not scaled."""
     tree, positions = world.model.tree, world.work.positions
     join_trees(tree, positions.parent)
     for i in range(tree.kind.shape[0]):
@@ -135,7 +136,7 @@ def _add(sums: NDArray, first: int, x: Vec3) -> None:
 @kernel
 def _centre(sums: NDArray) -> Vec3:
     """Centre of mass of a set."""
-    return scale(1.0 / sums[MASS], slice3(sums, FIRST))
+    return scale(1.0 / sums[MASS], slice3(sums, FIRST_MOMENT))
 
 
 @kernel
@@ -162,18 +163,18 @@ def _add_inertia(world: World, i: int, sums: NDArray) -> None:
 
 
 @kernel
-def _spin_up(sums: NDArray) -> None:
-    """Angular velocity of the rigid set with the angular momentum in column TURNING."""
+def _write_spin(sums: NDArray) -> None:
+    """Write the angular velocity of the set as one rigid body with the momentum in ANGULAR."""
     xx, yy, zz = slice3(sums, INERTIA)
     xy, xz, yz = slice3(sums, INERTIA + 3)
     inverse = inverse_symmetric(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    spin = times_vector(inverse, slice3(sums, TURNING))
+    spin = times_vector(inverse, slice3(sums, ANGULAR))
     for k in range(3):
         sums[SPIN + k] = spin[k]
 
 
 @kernel
-def _push_body(world: World, i: int, change: Twist) -> float:
+def _change_velocity(world: World, i: int, change: Twist) -> float:
     """Change the velocities of a body; return its gain of kinetic energy [J]."""
     state, (dv, dw) = world.state, change
     v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
@@ -184,7 +185,7 @@ def _push_body(world: World, i: int, change: Twist) -> float:
 
 
 @kernel
-def _is_nothing(x: NDArray) -> bool:
+def _is_zero(x: NDArray) -> bool:
     """Whether all components of x (n, 3) are 0."""
     largest = 0.0
     for i in range(x.shape[0]):
@@ -203,13 +204,13 @@ def return_momentum(world: World) -> float:
 
     Reads   positions.lost; work.rows: rows that moved poses, with those of the supports
     Writes  state.v_WB_W, w_WB_W, momentum_in
-    Returns what kinetic energies gained [J]
+    Returns the gain of kinetic energy [J]
     Check   tests/laws/test_stabilisation.py
     """
     bodies, state, positions = world.model.bodies, world.state, world.work.positions
     lost, sums, parent = positions.lost, positions.sums, positions.parent
     write_sets(world, False)
-    if _is_nothing(lost):
+    if _is_zero(lost):
         return 0.0
     n = bodies.kind.shape[0]
     for i in range(n):
@@ -221,8 +222,8 @@ def return_momentum(world: World) -> float:
                 state.momentum_in[3 + k] -= lost[i, k]
             continue
         sums[s, MASS] += bodies.mass[i]
-        _add(sums[s], FIRST, scale(bodies.mass[i], load3(state.p_WB, i)))
-        _add(sums[s], TURNING, load3(lost, i))
+        _add(sums[s], FIRST_MOMENT, scale(bodies.mass[i], load3(state.p_WB, i)))
+        _add(sums[s], ANGULAR, load3(lost, i))
     gained = 0.0
     for i in range(n):
         s = find_root(parent, i)
@@ -233,11 +234,11 @@ def return_momentum(world: World) -> float:
         if bodies.kind[i] != DYNAMIC or positions.held[s] != FREE:
             continue
         if s == i:
-            _spin_up(sums[s])
+            _write_spin(sums[s])
         spin = slice3(sums[s], SPIN)
         if spin != (0.0, 0.0, 0.0):
             arm = sub(load3(state.p_WB, i), _centre(sums[s]))
-            gained += _push_body(world, i, (cross(spin, arm), spin))
+            gained += _change_velocity(world, i, (cross(spin, arm), spin))
             turn_tree(world, i, (spin, cross(spin, arm)))
     return gained
 
@@ -250,20 +251,20 @@ def _is_due(sums: NDArray) -> bool:
 
 @kernel
 def _write_scaling(sums: NDArray, small: float) -> float:
-    """Write the factor by which the motion of a set is scaled, less 1, and the energy it brings.
+    """Write the factor by which the motion of a set is scaled, less 1, and the energy this adds.
 
-    Reads   small: energy below which nothing is taken [J]
-    Writes  sums: MORE, DUE
-    Returns what equations brought beyond the error of a smooth motion [J]
+    Reads   small: energy below which no gain is removed [J]
+    Writes  sums: SCALING, DUE
+    Returns the energy that equations added beyond the error of a smooth motion [J]
     """
     due, T = sums[DUE], sums[KINETIC]
     brought = -due - sums[JOLTED]
     if T > 0.0 and brought > MOST * T and brought > small:
         sums[DUE] = -min(brought, T)
-        sums[MORE] = sqrt(1.0 + sums[DUE] / T) - 1.0
+        sums[SCALING] = sqrt(1.0 + sums[DUE] / T) - 1.0
         return float(brought)
     if due != 0.0 and abs(due) <= MOST * T:
-        sums[MORE] = sqrt(1.0 + due / T) - 1.0
+        sums[SCALING] = sqrt(1.0 + due / T) - 1.0
     return 0.0
 
 
@@ -278,8 +279,8 @@ def _write_own_motion(world: World) -> None:
         if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and _is_due(sums[s]):
             m = bodies.mass[i]
             sums[s, MASS] += m
-            _add(sums[s], FIRST, scale(m, load3(state.p_WB, i)))
-            _add(sums[s], PUSH, scale(m, load3(state.v_WB_W, i)))
+            _add(sums[s], FIRST_MOMENT, scale(m, load3(state.p_WB, i)))
+            _add(sums[s], LINEAR, scale(m, load3(state.v_WB_W, i)))
     for i in range(n):
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and _is_due(sums[s]):
@@ -287,20 +288,20 @@ def _write_own_motion(world: World) -> None:
             arm = sub(load3(state.p_WB, i), _centre(sums[s]))
             push = scale(bodies.mass[i], load3(state.v_WB_W, i))
             own = _times_inertia(world, i, load3(state.w_WB_W, i))
-            _add(sums[s], TURNING, add(own, cross(arm, push)))
+            _add(sums[s], ANGULAR, add(own, cross(arm, push)))
     for s in range(n):
         if sums[s, MASS] > 0.0:
-            _spin_up(sums[s])
+            _write_spin(sums[s])
 
 
 @kernel
 def _field(world: World, s: int) -> Field:
-    """Rigid motion about which set s is scaled: that of its support, or its own."""
+    """Rigid motion relative to which set s is scaled: that of its support, or its own."""
     state, held, sums = world.state, world.work.positions.held[s], world.work.positions.sums[s]
     if held > 0:
         k = held - 1
         return load3(state.v_WB_W, k), load3(state.p_WB, k), load3(state.w_WB_W, k)
-    v = scale(1.0 / sums[MASS], slice3(sums, PUSH))
+    v = scale(1.0 / sums[MASS], slice3(sums, LINEAR))
     return v, _centre(sums), slice3(sums, SPIN)
 
 
@@ -319,17 +320,17 @@ def _add_motion(world: World, i: int, s: int) -> None:
     u, y = _motion_within(world.state, i, _field(world, s))
     push, own = scale(world.model.bodies.mass[i], u), _times_inertia(world, i, y)
     sums[KINETIC] += 0.5 * (dot(u, push) + dot(y, own))
-    _add(sums, PUSH_WITHIN, push)
-    _add(sums, TURNING_WITHIN, add(own, cross(load3(world.state.p_WB, i), push)))
+    _add(sums, LINEAR_WITHIN, push)
+    _add(sums, ANGULAR_WITHIN, add(own, cross(load3(world.state.p_WB, i), push)))
 
 
 @kernel
 def _book_scaling(world: World, s: int) -> float:
-    """Book the momentum from a set's support; return its gain of kinetic energy [J]."""
+    """Book the momentum that scaling set s takes from its support; return the energy gain [J]."""
     state, sums = world.state, world.work.positions.sums[s]
     if world.work.positions.held[s] == FREE:
         return float(sums[DUE])
-    more, P, L = sums[MORE], slice3(sums, PUSH_WITHIN), slice3(sums, TURNING_WITHIN)
+    more, P, L = sums[SCALING], slice3(sums, LINEAR_WITHIN), slice3(sums, ANGULAR_WITHIN)
     for k in range(3):
         state.momentum_in[k] += more * P[k]
         state.momentum_in[3 + k] += more * L[k]
@@ -339,7 +340,7 @@ def _book_scaling(world: World, s: int) -> float:
 
 @kernel
 def return_energy(world: World) -> float:
-    """Give every set of bodies on joints the energy back that its equations took.
+    """Restore the energy that the equations of joints took from every set of bodies.
 
     Ideal joints do no work. Their work in the kick, and the change of potential and rotational
     energy by position correction, are returned by scaling the motion (u, y of each body) relative
@@ -349,13 +350,13 @@ def return_energy(world: World) -> float:
 
     which keeps J u = 0. The rigid motion is that of the support; for a floating set its own, so
     that its momenta are kept. Sets with several supports of different motion are not scaled, nor
-    those with more than the share MOST of their energy due: such a motion was not smooth. What
-    equations brought beyond that, and beyond what a verdict tells of, is taken all the same:
-    equations that nearly depend on each other would bring more in the next step.
+    those with more than the share MOST of their energy due: such a motion was not smooth. A gain
+    above that share and above state.extremes[SMALL_GROWTH] is removed all the same: nearly
+    dependent equations would add more energy in the next step.
 
     Reads   positions.gained, jolted (n,) J; sets as return_momentum left them
     Writes  state.v_WB_W, w_WB_W, momentum_in, extremes (RETURNED_..., GROWTH)
-    Returns what kinetic energies gained [J]
+    Returns the gain of kinetic energy [J]
     Source  Hairer, Lubich and Wanner 2006, IV.4: projection onto invariants; decisions 0051, 1010
     Check   tests/laws/test_stabilisation.py, test_careless.py
     """
@@ -383,15 +384,15 @@ def return_energy(world: World) -> float:
     gained, total, net = 0.0, 0.0, 0.0
     for s in range(n):
         note_growth(state, _write_scaling(sums[s], state.extremes[SMALL_GROWTH]))
-        if sums[s, MORE] != 0.0:
+        if sums[s, SCALING] != 0.0:
             gained += _book_scaling(world, s)
             total += abs(sums[s, DUE])
             net += sums[s, DUE]
     record_return(world, total, net)
     for i in range(n):
         s = find_root(parent, i)
-        if bodies.kind[i] == DYNAMIC and sums[s, MORE] != 0.0:
+        if bodies.kind[i] == DYNAMIC and sums[s, SCALING] != 0.0:
             u, y = _motion_within(state, i, _field(world, s))
-            store3(state.v_WB_W, i, add_scaled(load3(state.v_WB_W, i), sums[s, MORE], u))
-            store3(state.w_WB_W, i, add_scaled(load3(state.w_WB_W, i), sums[s, MORE], y))
+            store3(state.v_WB_W, i, add_scaled(load3(state.v_WB_W, i), sums[s, SCALING], u))
+            store3(state.w_WB_W, i, add_scaled(load3(state.w_WB_W, i), sums[s, SCALING], y))
     return gained

@@ -15,13 +15,13 @@ from cardan.engine.world.equations import Factor, Graph
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
-# [m or rad] a joint with a smaller error is in place; in mechanisms of less than a centimetre, with
-# this share of their span
+# a joint with a smaller error is in place [m or rad]; in mechanisms of less than a centimetre, one
+# with a smaller share of their span
 IN_PLACE, IN_PLACE_SHARE = 1e-9, 1e-7
-# a pass that would move bodies by this multiple of the error is skipped: the equations of a flat
-# loop are nearly inconsistent, and one step later they are not
+# a pass that would move bodies by more than this multiple of the error is skipped: the equations of
+# a flat loop are nearly inconsistent, but usually no longer one step later
 LEVER = 300.0
-# columns of positions.passes; in the fourth: whether the set takes part, or has no factor
+# columns of positions.passes; values of TAKES_PART: no, yes, or left out since it has no factor
 ERROR, SHIFT, SPIN, TAKES_PART, BEFORE, MISSED, MOVED, LEAST = range(8)
 NO, YES, LEFT = 0.0, 1.0, -1.0
 
@@ -100,7 +100,7 @@ def mark_live(world: World, graph: Graph, factor: Factor) -> None:
 
 @kernel
 def way_of(rows: Rows, span: NDArray, i: int) -> float:
-    """The way [m] of a unit of the error of row i: 1 of a length, of an angle the span."""
+    """Displacement [m] per unit of the error of row i: 1 for a length, the span for an angle."""
     for k in range(3, 6):
         if rows.J_a[i, k] != 0.0 or rows.J_b[i, k] != 0.0:
             return 1.0
@@ -109,7 +109,7 @@ def way_of(rows: Rows, span: NDArray, i: int) -> float:
 
 @kernel
 def is_moved(passes: NDArray, s: int) -> bool:
-    """Whether set s is moved in this pass: not far farther than its joints are off."""
+    """Whether set s is moved in this pass: by no more than LEVER times the error of its joints."""
     return bool(passes[s, MOVED] <= LEVER * passes[s, MISSED])
 
 

@@ -14,7 +14,7 @@ from cardan.engine.world.world import World
 
 SPLIT_IMPULSE, PROJECTION = int(Stabilisation.SPLIT_IMPULSE), int(Stabilisation.PROJECTION)
 
-# [m/s or rad/s] above this residual the work of an equation is not restored
+# residual above which the work of an equation is not restored [m/s or rad/s]
 SOLVED = 1e-8
 
 
@@ -70,7 +70,7 @@ def _speeds(world: World, body: int) -> float:
 
 @kernel
 def _curvature(world: World, row: int) -> float:
-    """Bound of the second derivative of C at these speeds [m/s^2 or rad/s^2]."""
+    """Bound of d2C/dt2 at the angular speeds of the two bodies [m/s^2 or rad/s^2]."""
     rows, joints = world.work.rows, world.model.joints
     j = rows.joint[row]
     w_a = _speeds(world, rows.body_a[row])
@@ -91,8 +91,8 @@ def count_work(world: World) -> None:
 
     Before the kick J v = h/2 d2C/dt2 + e, with e ~ h^2 the error of the last step; after it J v+ is
     tangent. An ideal joint does no work, a discrete one lam (J v + J v+)/2 = lam e/2, which
-    momentum.py restores. Where e is too large for the motion of the bodies (an impact, a command)
-    or the equations were not solved, a loss is physical: it is counted apart.
+    momentum.py restores. Where e is too large for a smooth motion of the bodies (an impact, a
+    command), or the equations were not solved, a loss is physical: it goes to `jolted`.
 
     Reads   velocities before (work.motion) and after (state) the kick; problem.w of its solve
     Writes  work.positions.gained, jolted (n,) J

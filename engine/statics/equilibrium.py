@@ -3,9 +3,9 @@
     r(z) = T^T Q = 0,   K = -dr/dz
 
 r are the forces along the independent motions z, K is the stiffness on the manifold of all
-constraints. A step solves |K| dz = r with the eigenvalues of K by their size, so that it leads
-downhill in energy, to stable equilibria; it is halved while it overshoots. At the start of an
-unstable equilibrium r = 0, and it is found.
+constraints. A step solves |K| dz = r, with the absolute eigenvalues of K, so that it leads downhill
+in energy, to stable equilibria; it is halved while it overshoots. An unstable equilibrium is found
+where the search starts in it, since r = 0 there.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ Array = NDArray[np.float64]
 
 MOST_STEPS = 200
 # a step evaluates the forces 4 n times, and an evaluation visits all velocities: most visits of a
-# search, some seconds to 300 velocities; and steps there are in any case
+# search, which takes some seconds for up to 300 velocities; and the steps of any search
 MOST_VISITS, LEAST_STEPS = 3_000_000, 3
 # largest change of an angle in a step [rad], of a displacement as a share of the scene's length
 LARGEST_STEP = 0.3
-# share of the forces that act which may be left, and change [rad] that may still be asked for
+# tolerated residual as a share of the acting forces, and tolerated last step [rad]
 BALANCED, MOVED = 1e-11, 1e-12
-# share of the forces that act below which forces without a potential count too
+# residual, as a share of the acting forces, below which Newton steps use the unsymmetric K
 CLOSE = 1e-3
-# eigenvalues of K this share of the largest one count as zero
+# eigenvalues of K below this share of the largest one count as zero
 NEUTRAL = 1e-9
-# share of the forces that act which their differences leave of a stiffness that is 0
+# rounding of a stiffness by differences, as a share of the acting forces
 ROUNDING = 1e-11
-# rad, or share of a length: step of differences
+# step of differences: rad, or share of the scene's length
 STEP = 1e-3
 # a step may overshoot to this share of the force it started with
 OVERSHOOT = 0.9
@@ -94,7 +94,7 @@ def find_equilibrium(smooth: SmoothModel, search: bool = True) -> Equilibrium:
 
 
 def held_in_place(smooth: SmoothModel, q: Array) -> Array:
-    """Coordinates with held ones at their values, and loops and couplings closed on the way."""
+    """Coordinates with held ones moved to their values in steps that keep loops closed."""
     apart = {
         smooth.place_in_q(v): held.value - q[smooth.place_in_q(v)]
         for v, held in smooth.held_places.items()
@@ -121,7 +121,7 @@ def forces(
 
 
 def force_scale(smooth: SmoothModel, q: Array, T: Array) -> float:
-    """A size of the forces along the motions [N m]: weights and what acts at the start."""
+    """Size of the forces along the motions [N m]: of the weight, or of those at the start."""
     bodies = smooth.model.bodies
     weight = float(bodies.mass.sum()) * float(np.linalg.norm(smooth.simulation.state.gravity_W))
     acting = np.abs(T.T @ (smooth.mass_matrix(q) @ smooth.sample(q, *_still(smooth)).qdd))

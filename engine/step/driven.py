@@ -1,12 +1,12 @@
 """The kick of a scene whose drives need no rows (constraints/drives.py).
 
-Rows of contacts, stops and friction are written and solved as ever, but for trees with the rotor
-inertia of drives, on which forces and drives have acted. If a motor then exceeds its largest force,
-the kick is done again with the rows of all drives.
+Rows of contacts, stops and friction are written and solved as in any step, but for trees whose
+inertia includes that of the drives, after the kick of forces and drives. If a motor then exceeds
+its largest force, the kick is repeated with rows for all drives.
 
-Rows of drives are still written where somebody asks for reactions, forces of motors, or rows
-(`tree.asked`). They lie behind all others, with the impulses that were found, and take their places
-when the step is over: who looks changes nothing.
+Where reactions, forces of motors or rows are requested (`tree.asked`), rows of drives are still
+written: behind all others, with the impulses that were found. They move to their usual places when
+the step is over, so that a request changes no result.
 
 Check   tests/engine/constraints/test_drives_without_rows.py
 """
@@ -41,10 +41,10 @@ AUTO = int(SolverMethod.AUTO)
 
 @kernel
 def need_no_rows(world: World) -> bool:
-    """Whether the drives of a scene may do without rows in this step.
+    """Whether the drives of a scene need no rows in this step.
 
-    A solver that the scene names gets their rows, and so does an impact law what it may strike.
-    Where a motor would reach its largest force without any other row, it is not tried.
+    They need rows if the scene names a solver, if an impact law may have to act, or if a motor
+    would exceed its largest force even without other rows.
 
     Reads   as `solve_drives`; work.contacts
     Writes  work.drives: without_rows, and the rates after the kick of forces and drives
@@ -65,7 +65,7 @@ def need_no_rows(world: World) -> bool:
 
 @kernel
 def exchange_inertia(world: World) -> None:
-    """Exchange the factor and the free velocities of trees for those with drives, or back.
+    """Swap the factor and the free velocities of trees with those that include drives.
 
     Writes  work.tree: U, D, free; motion.velocity_free of bodies of trees; work.drives likewise
     """
@@ -85,7 +85,7 @@ def exchange_inertia(world: World) -> None:
 
 @kernel
 def begin_with_drives(world: World) -> None:
-    """Let rows be written for trees with drives, from here to `end_with_drives`.
+    """Make trees include their drives until `end_with_drives`, so that rows are written for them.
 
     Reads   work.drives: the factor, and the rates after the kick of forces and drives
     Writes  as `exchange_inertia`; work.tree.V
@@ -100,11 +100,11 @@ def begin_with_drives(world: World) -> None:
 
 @kernel
 def end_with_drives(world: World) -> bool:
-    """Trees are without drives again; False: a motor exceeds its largest force, the kick is undone.
+    """Undo `begin_with_drives`; False: a motor exceeds its largest force, and the kick is undone.
 
     Reads   state: velocities after the kick
-    Writes  as `exchange_inertia`; drives.after; if the kick is undone, velocities of state to those
-            before it, drives.without_rows, shown
+    Writes  as `exchange_inertia`; drives.after; if the kick is undone, also the velocities in
+            `state`, to those before it, and drives.without_rows, shown
     """
     exchange_inertia(world)
     state, drives, old = world.state, world.work.drives, world.work.motion.velocity_old
@@ -124,7 +124,7 @@ def end_with_drives(world: World) -> bool:
 
 @kernel
 def write_rows_to_show(world: World) -> None:
-    """Write the rows of drives that have none, behind all others.
+    """Write the rows of drives that the solve left out, behind all others.
 
     Reads   rows: all others; velocities before the kick
     Writes  rows beyond the others, rows.joint_arm; drives.shown

@@ -1,4 +1,4 @@
-"""Kick of trees: change of rates by forces and constraint impulses."""
+"""Kick of trees: change of generalised velocities by forces and constraint impulses."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def has_loops(tree: Tree) -> bool:
 
 @kernel
 def write_bias_accelerations(world: World) -> None:
-    """Write the accelerations of free flight of bodies of trees.
+    """Write the free-flight accelerations of the bodies of trees.
 
-    With loops they are those at the rates before the kick, without loops those of the drift to it;
-    loops themselves have predictions for the end of the step (loop_prediction.py).
+    With loops they are evaluated at the generalised velocities before the kick, otherwise taken
+    from the drift to it; loops also get predictions for the end of the step (loop_prediction.py).
 
     Reads   work.A, V of the drift to the kick
     Writes  motion.bias_acceleration; with loops also motion.velocity_ahead, acceleration_ahead
@@ -67,7 +67,9 @@ def is_pushed(tree: Tree, X: NDArray) -> bool:
 
 @kernel
 def predict_tree_velocities(world: World) -> None:
-    """Rates after forces without impulses: qd_free = qd + h H^-1 T^T (m g + f).
+    """Generalised velocities after the kick of forces alone: qd_free = qd + h H^-1 T^T (m g + f).
+
+    T maps generalised velocities to velocities of bodies; f are their wrenches.
 
     Reads   motion.wrench; the factor; work.fall, drop
     Writes  work.free; motion.velocity_free of bodies of trees
@@ -153,9 +155,10 @@ def add_moment(sums: NDArray, linear: Vec3, angular: Vec3, p: Vec3) -> None:
 
 @kernel
 def book_supports(world: World, h: float) -> None:
-    """Book the impulse of the ground on grounded trees in a kick, as the remainder of all others.
+    """Book the impulse of the ground on grounded trees in a kick.
 
-    h: duration of gravity and wrenches [s].
+    It is the change of their momenta less the impulses of gravity and wrenches, which act for
+    h [s], and of rows.
 
     Reads   velocities before (motion) and after (state) the kick, poses in its middle, rows
     Writes  state.momentum_in

@@ -37,11 +37,12 @@ from cardan.engine.world.tree import (
     TreeWork,
 )
 
-# an inaccurate drift that took more than this share of the speeds is not given it back; what it
-# brought is taken in any case, or trees in which it does so again and again fly apart
+# a drift that lost more than this share of the speeds was inaccurate, and the loss is not restored;
+# a gain is removed in any case, or trees whose drifts gain energy repeatedly would fly apart
 WILD = 0.1
-TAKEN = (1.0 + WILD) ** 2 - 1.0  # and the share of the energy that is left
-# a part of the energy below this share takes only its proportion of the error
+# the same of a gain, as a share of the energy that remains
+TAKEN = (1.0 + WILD) ** 2 - 1.0
+# a part of the energy below this share of the whole takes only its proportion of the error
 SMALL = 0.1
 
 
@@ -107,7 +108,7 @@ def write_invariants(tree: Tree, work: TreeWork, qd: NDArray) -> None:
 
 @kernel
 def height_of(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
-    """Potential energy in gravity of all trees [J], zero at the origin of W."""
+    """Gravitational energy of all trees [J], zero at the origin of W; sums: invariants or found."""
     total = 0.0
     for t in range(tree.floating.shape[0]):
         total -= sums[t, INVARIANT_MASS] * dot(gravity_W, load3_from(sums, t, INVARIANT_CENTRE))
@@ -157,7 +158,7 @@ def change_root(tree: Tree, work: TreeWork, t: int, w: Vec3, v: Vec3, qd: NDArra
 
 @kernel
 def stretch(wanted: float, found: float) -> float:
-    """Factor of speeds that changes the energy from `found` to `wanted`."""
+    """Factor of speeds that changes the energy from `found` to `wanted`; 1 if above 1 + WILD."""
     if not found > 0.0:
         return 1.0
     factor = math.sqrt(max(wanted, 0.0) / found)
@@ -170,11 +171,11 @@ def stretch_part(kept: float, others: float, found: float, whole: float) -> floa
 
     The error of a drift is a share of the whole energy: if a very small part took all of it, that
     part would change by more than the error of the drift, and the method would be of first order.
-    What is wanted of the part is the energy `kept` less that of the `others`.
+    The part should have the energy `kept` less that of the `others` [J].
     """
     if not (found > 0.0 and whole > 0.0 and kept > 0.0):
         return 1.0
-    # of an inaccurate drift the whole energy is no measure
+    # after an inaccurate drift `whole` may be much too large
     share = min(found / (SMALL * min(whole, (1.0 + WILD) * kept)), 1.0)
     return stretch(found + share * (kept - others - found), found)
 
@@ -190,15 +191,15 @@ def replace_whole(
     new: Spatial,
     factor: float,
 ) -> None:
-    """Replace a rigid motion (w; v at a centre) of floating tree t, and stretch the rest.
+    """Replace a rigid motion (w; v at a centre) of floating tree t, and scale the rest by `factor`.
 
-    Reads   work.V, places
+    Reads   work.V, p_WB
     Writes  qd
     """
     root = tree.start[t]
     (w_old, v_old), (w, v) = old, new
     arm = sub(load3(work.p_WB, root), centre)
-    # rates of the root: V_root - V_whole is stretched, V_whole replaced
+    # velocity of the root: the rigid motion is replaced, the motion relative to it scaled
     V_w, V_v = load6(work.V, root)
     at_root_old = add(v_old, cross(w_old, arm))
     at_root = add(v, cross(w, arm))
@@ -211,14 +212,14 @@ def replace_whole(
 
 @kernel
 def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool) -> float:
-    """Momentum and angular momentum of a floating tree as remembered, then, if asked, its energy.
+    """Restore the momenta of a floating tree to work.invariants, with `energy_too` also its energy.
 
-    A rigid motion of the whole tree supplies the missing momenta; it has the energy E_r. The motion
-    relative to it is then scaled to the remaining energy.
+    A rigid motion of the whole tree supplies the missing momenta. The motion relative to it is then
+    scaled to the remaining energy.
 
-    Reads   work.V, places, inertias
-    Writes  qd; work.found as it was
-    Returns the energy that stretching brought [J]
+    Reads   work.V, p_WB, I_W, invariants
+    Writes  qd; work.found: the sums before
+    Returns the energy that the scaling added [J]
     """
     kept, found = work.invariants, work.found
     write_sums(tree, work, t, qd, found)
@@ -242,7 +243,7 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too
 
 @kernel
 def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> float:
-    """Speeds of a tree on the ground as its energy wants them; returns what that brought [J].
+    """Scale the speeds of a grounded tree to its energy; return the energy that this added [J].
 
     Writes  qd, work.V, found of tree t
     """
@@ -264,9 +265,9 @@ def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> float:
 
 @kernel
 def forget_wild(tree: Tree, state: State, t: int, brought: float, energy: float) -> None:
-    """Predict nothing from a drift of tree t that had brought more than WILD of its speeds.
+    """Discard predictions from a drift of tree t that gained more than WILD of its speeds.
 
-    brought, energy   what stretching brought, and what is left [J]
+    brought, energy   the energy that restoring it added (negative: removed), and the result [J]
 
     Writes  state.tree_bias_acceleration
     """
@@ -285,10 +286,10 @@ def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> fl
     scaling the speeds does not change the curve. Centre of mass and momenta of a floating tree are
     restored to rounding.
 
-    Reads   places and inertias at the end of the drift, work.V of its rates; work.invariants
-    Writes  state.tree_q (place of floating roots), tree_qd; work.V, found of the result;
+    Reads   work.p_WB, I_W and V at the end of the drift; work.invariants
+    Writes  state.tree_q (positions of floating roots), tree_qd; work.V, found of the result;
             state.extremes (FLIGHT_SUM), tree_bias_acceleration
-    Returns the energy that had come from nothing, and was taken [J]
+    Returns the energy that the drift had gained, and that was removed [J]
     Check   tests/laws/test_reduced.py
     """
     qd, kept, found, taken = state.tree_qd, work.invariants, work.found, 0.0
@@ -300,8 +301,8 @@ def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> fl
             state.extremes[FLIGHT_SUM] += abs(brought)
             forget_wild(tree, state, t, brought, found[t, INVARIANT_ENERGY])
             continue
-        way = scale(h / kept[t, INVARIANT_MASS], load3_from(kept, t, INVARIANT_LINEAR))
-        wanted = add(load3_from(kept, t, INVARIANT_CENTRE), way)
+        travel = scale(h / kept[t, INVARIANT_MASS], load3_from(kept, t, INVARIANT_LINEAR))
+        wanted = add(load3_from(kept, t, INVARIANT_CENTRE), travel)
         move_nodes(tree, work, t, sub(wanted, centre_of(tree, work, t)[1]), state.tree_q)
         brought = restore_floating(tree, work, t, qd, True)
         taken -= brought

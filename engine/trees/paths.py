@@ -1,4 +1,4 @@
-"""Paths of rows through trees: what A_ij = J_i H^-1 J_j^T is made of (trees/operator.py).
+"""Paths of rows through trees, whose products are A_ij = J_i H^-1 J_j^T (trees/operator.py).
 
 The force of a row propagates from its node to the root; rate k on the way receives u_k. The path of
 a row holds sqrt(D_k) u_k, so that A_ij is a product of two paths: the articulated inertias are a
@@ -20,9 +20,9 @@ from cardan.engine.trees.spatial_arrays import add6, load6
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.tree import Tree, TreeWork
 
-# share of the size of A_ii that rounding leaves: (1e-11)^2; a lever of 1e11 is none
+# A_ii below this share of its size without cancellation is rounding: (1e-11)^2
 NOISE = 1e-22
-# a row whose A_ii is above this share of that of a free body is no rounding, and not looked at
+# A_ii above this share of that of a free body is certainly not rounding, and not examined
 UNSUSPECTED = 1e-9
 
 
@@ -37,13 +37,13 @@ def tree_of(tree: Tree, body: int) -> int:
 def walk_up(
     tree: Tree, work: TreeWork, node: int, end: int, push: Spatial, path: NDArray
 ) -> Spatial:
-    """Add the response of every rate from a node to the root, for a force on the node, to a path.
+    """Add to a path the response of every rate between a node and the root to a force on the node.
 
-    Where it meets the node `end`, it stops.
+    Stops at the node `end`.
 
     Reads   the factor
     Writes  path (rates of the tree,) += sqrt(D) u
-    Returns the force that the node `end` feels; zero: it is not on the way
+    Returns the force transmitted to the node `end`; zero if it is not between node and root
     """
     first = tree.v_start[tree.start[tree.tree[node]]]
     n, f = push
@@ -84,7 +84,7 @@ def one_norm(a: Vec3) -> float:
 
 @kernel
 def free_response(problem: Problem, i: int) -> float:
-    """About A_ii of row i if its body on a tree were free; inf: without mass, or on no tree."""
+    """Estimate of A_ii of row i if its body on a tree were free; inf: massless, or on no tree."""
     tree, work = problem.mobility.tree, problem.mobility.work
     b = problem.body_b[i]
     is_b = tree.node[b] >= 0
@@ -100,10 +100,10 @@ def free_response(problem: Problem, i: int) -> float:
 
 @kernel
 def whole_size(problem: Problem, i: int) -> float:
-    """The size of A_ii of row i on trees if nothing cancelled, neither on the way nor in places.
+    """The size of A_ii of row i on trees without any cancellation, also in the positions of nodes.
 
-    Torques are about origins of nodes, whose places are differences: rounding leaves a share of the
-    places in W times the force.
+    Torques are about the origins of nodes, and arms are differences of positions in W: their
+    rounding is a share of these positions times the force.
     """
     tree, work = problem.mobility.tree, problem.mobility.work
     (n_a, f_a), (n_b, f_b) = load6(problem.J_a, i), load6(problem.J_b, i)
@@ -136,9 +136,9 @@ def clear_path(tree: Tree, path: NDArray, which: NDArray) -> None:
 def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> float:
     """The path of row i through the trees of both its bodies; the same tree: one path.
 
-    Where body a carries body b, as a parent its child, the forces on both go on together from a:
-    those of a joint's row cancel there but for what the joint's own rates take. A row that misses
-    all rates, as a contact beside a rail, has a path of rounding alone: it becomes zero.
+    Where body a carries body b, as a parent its child, the forces on both propagate together from
+    a on: those of a joint's row cancel there, up to the part that the joint's own rates take. The
+    path of a row that moves no rate, as of a contact beside a rail, is rounding: it becomes zero.
 
     Writes  path (2, >= rates), which (2,): the trees, -1: none
     Returns the sum of squares of the path

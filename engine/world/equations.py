@@ -83,4 +83,4 @@ class KeptFactors(NamedTuple):
     first: NDArray  # (n + 1, 4) int64     first body, group, node and block of each, then of what is free
     exact: NDArray  # (n,) int64           1: of the poses of the kick, and no row yields
     due: NDArray  # (n,) int64             1: a set of its bodies takes part in a pass of position correction
-    number: NDArray  # (n,) int64          factor of each body, -1: none
+    number: NDArray  # (n_bodies,) int64          factor of each body, -1: none

@@ -24,7 +24,7 @@ class Impacts(NamedTuple):
 
     problem: Problem  # equations of the bodies in reach, contacts, then contacts that restore
     source: NDArray  # (max,) int64             row of the step that a row of `problem` is
-    kept: NDArray  # (max,) m/s or rad/s        J v of the step's equations before the first impact
+    kept: NDArray  # (rows,) m/s or rad/s       J v of the step's equations before the first impact
     speed: NDArray  # (max,) m/s or rad/s       J v before this impact
     first: NDArray  # (max,) N s                impulses that end the approach
     lam: NDArray  # (max,) N s                  impulses of the whole impact
@@ -33,7 +33,7 @@ class Impacts(NamedTuple):
     velocity: NDArray  # (n, 6) rad/s, m/s      present, with half of the kick; angular first, W
     seen: NDArray  # (n, 6) rad/s, m/s          present, without it
     contact_lam: NDArray  # (contacts, 3) N s   normal and tangents, all impacts of the step
-    joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
+    joint_lam: NDArray  # (j, 22) N s or N m s  by slot, all impacts of the step
     accumulator: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
     record: NDArray  # (3,)                     largest residuals m/s, sum of iterations: RECORD_...
     started: NDArray  # (1,) int64              1: drives started before the drift of this step

@@ -98,7 +98,7 @@ class LaneState(NamedTuple):
     w_WB_W: NDArray  # (n, 3) rad/s
     joint_q: NDArray  # (j, 3) m or rad
     joint_lam: NDArray  # (j, 22) N s or N m s  impulses of drives in the last step of a call
-    ledger: NDArray  # (8,) J
+    ledger: NDArray  # (5,) J
     momentum_in: NDArray  # (6,) N s, N m s
     extremes: NDArray  # (m,) J, N s, m, m/s  as State.extremes
     tree_q: NDArray  # (c,) m, rad or -
@@ -150,7 +150,7 @@ class WorldRuns(NamedTuple):
     kept_q: NDArray  # (n, f, c) m, rad or -  frames
     kept_qd: NDArray  # (n, f, v) m/s or rad/s
     records: NDArray  # (n, m) J, N s, m, m/s  State.extremes at the end, up to LIMITS
-    ledger: NDArray  # (n, 8) J              at the end
+    ledger: NDArray  # (n, 5) J              at the end
     energy: NDArray  # (n, 2) J              kinetic and potential at the end
     left: NDArray  # (n,) int64              1: the world needs what lanes cannot do
 

@@ -26,7 +26,7 @@ class Positions(NamedTuple):
     report: Report  # of its solver
     parent: NDArray  # (n,) int64           disjoint sets of bodies that corrections move together
     held: NDArray  # (n,) int64             by set, at its first body: 0 floating, 1 + the body it is attached to, -1 attached to several with relative motion
-    passes: NDArray  # (n, 8) m or rad, rad/s, -  by set, at its first body (stabilisation/passes.py): largest error, largest shift, square of the fastest spin; 1: in this pass; largest error of the pass before; largest error and largest shift as ways [m]; error of a joint that is in place
+    passes: NDArray  # (n, 8) m or rad, rad/s, -  by set, at its first body (stabilisation/passes.py): largest error, largest shift, square of the fastest spin; 1: in this pass; largest error of the pass before; largest error and largest shift as displacements [m]; error of a joint that is in place
     gained: (
         NDArray  # (n,) J               work of joint equations on this body or another of its set
     )

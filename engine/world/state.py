@@ -26,8 +26,8 @@ class ContactCache(NamedTuple):
 # state.excluded: replaces the key of a pair whose joint broke; no pair has it
 FREED = 2**62
 
-# state.velocities_changed: nothing was set since the last step; velocities were; targets of drives
-# that have their speed at once were; bodies may pass through others before the next kick
+# state.velocities_changed: nothing was set since the last step; velocities were; targets of motors
+# that drive at once were; bodies may pass through others before the next kick
 VELOCITIES_KEPT, VELOCITIES_SET, DRIVES_SET, MAY_PASS = 0, 1, 2, 3
 
 # rows of state.tree_bias_acceleration: predicted before the next kick; change by a kick; after and
@@ -56,7 +56,7 @@ BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, BIAS_MEAN, N_BIAS = 0, 1, 2, 
     FIRST_ENERGY,
     FIRST_MOMENTUM,
 ) = range(14)
-# behind the six first momenta: energy [J] that scaled velocities brought, see accounting/returned.py
+# after the six first momenta: energy that scaling velocities added [J], see accounting/returned.py
 RETURNED_SUM, RETURNED_NET, RETURNED_LARGEST, RETURNED_TIME, FLIGHT_SUM = range(19, 24)
 
 
@@ -90,7 +90,7 @@ class State(NamedTuple):
     grab_body: NDArray  # (1,) int64      -1: no body is grabbed
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
     grab_target_W: NDArray  # (3,) m
-    ledger: NDArray  # (8,) J             cumulative work by account, LEDGER_...
+    ledger: NDArray  # (5,) J             cumulative work by account, LEDGER_...
     momentum_in: (
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
@@ -110,6 +110,6 @@ class State(NamedTuple):
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
     tree_qd: NDArray  # (v,) m/s or rad/s generalised velocities
     tree_bias_acceleration: NDArray  # (5, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step
-    triggers: NDArray  # (t, 3) -, -, s    side of the value, times fired, last time: FIRED_...
+    triggers: NDArray  # (t, 5) -, -, s, m or rad  side of the value, times fired, last time, farthest: FIRED_...
     contacts: ContactCache
     resting: ContactCache  # of sleeping bodies, moved to `contacts` when they wake; no room without sleeping

@@ -107,7 +107,7 @@ class TreeWork(NamedTuple):
     )
     lost: NDArray  # (t, 3) N m s        angular momentum about the origin that closing loops took from floating trees
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; empty in a step
-    S_root: NDArray  # (6, v) -, m       S at the origin of the tree's first node; empty in a step
+    S_root: NDArray  # (v, 6) -, m       S at the origin of the tree's first node; empty in a step
 
 
 @struct

@@ -1,4 +1,4 @@
-"""Triggers: conditions that are looked at after every step; commands follow when one is crossed."""
+"""Triggers: conditions that are checked after every step; each has commands that it fires."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cardan.engine.compiler.structs import struct
     TRIGGER_CONTACT_FORCE,
 ) = range(6)
 
-# columns of state.triggers: 1 or -1, on which side of its value the quantity was last, nan: not
-# looked at yet; how often the trigger fired; the end of the step in which it last did [s]; of
-# coordinates the farthest from the value, ever and when the trigger fired [m or rad]
+# columns of state.triggers: the side of its value on which the quantity was last, 1 or -1, nan: not
+# checked yet; how often the trigger fired; the end of the step in which it last did [s]; of
+# coordinates the largest distance from the value, ever and when the trigger fired [m or rad]
 FIRED_SIDE, FIRED_COUNT, FIRED_TIME, FIRED_RANGE, FIRED_LATE, N_FIRED = range(6)
 
 

@@ -1,4 +1,4 @@
-"""Bytes as an answer: strong ETag, 304, one range (206) or 416, for files and for memory."""
+"""Responses with bytes of a file or of memory: strong ETag, 304, one range (206) or 416."""
 
 import io
 import os
@@ -39,8 +39,8 @@ def answer(
     file_name: str,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """Return the content or its requested range. Raises ProblemError 416."""
-    # an open file: what replaces or removes it meanwhile changes nothing of this answer
+    """Return the content or its requested range; closes a file. Raises ProblemError 416."""
+    # a file is open: replacing or removing it meanwhile does not change this answer
     file = io.BytesIO(content) if isinstance(content, bytes) else content
     size = file.seek(0, os.SEEK_END)
     common = caching(etag) | {
@@ -107,5 +107,5 @@ def _pieces(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
 
 
 def caching(etag: str) -> dict[str, str]:
-    """Headers of content that clients revalidate each time, and that is sent only if changed."""
+    """Headers of content that clients revalidate each time: it is sent only if it has changed."""
     return {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Accept"}

@@ -1,4 +1,4 @@
-"""`/v1/dynamics`: algorithms in joint coordinates on a scene, arrays of states in one call."""
+"""`/v1/dynamics`: algorithms in joint coordinates for a scene, for many states in one call."""
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
@@ -19,35 +19,35 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# answer and description of each address
+# answer and description of each operation
 ANSWERS: dict[str, tuple[type[BaseModel], str]] = {
     "model": (
         d.DynamicsModelAnswer,
-        "Names, order and kinds of the coordinates of a scene, and its start.",
+        "Names, order and kinds of the coordinates of a scene, and its initial state.",
     ),
     "inverse": (
         d.InverseDynamicsAnswer,
-        "Forces that give accelerations (recursive Newton-Euler).",
+        "Generalised forces for given accelerations (recursive Newton-Euler).",
     ),
     "forward": (
         d.ForwardDynamicsAnswer,
-        "Accelerations under forces (articulated bodies).",
+        "Accelerations under given generalised forces (articulated-body algorithm).",
     ),
     "mass-matrix": (
         d.MassMatrixAnswer,
-        "Joint-space inertia (composite bodies).",
+        "Joint-space inertia matrix (composite-rigid-body algorithm).",
     ),
     "bias": (
         d.BiasForcesAnswer,
-        "Gravity, centrifugal and Coriolis forces of the rates.",
+        "Gravity, centrifugal and Coriolis forces at given generalised velocities.",
     ),
     "jacobian": (
         d.JacobianAnswer,
-        "How rates move a point of a body; with rates also its derivative by time.",
+        "Jacobian of a point of a body; with `qd` also its time derivative.",
     ),
     "kinematics": (d.KinematicsAnswer, "Poses and velocities of all bodies."),
     "energy": (d.EnergyAnswer, "Kinetic and potential energy."),
-    "momentum": (d.MomentumAnswer, "Momentum and angular momentum."),
+    "momentum": (d.MomentumAnswer, "Linear and angular momentum."),
 }
 
 

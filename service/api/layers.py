@@ -48,7 +48,7 @@ DATA_HEADERS = {
 }
 # browsers copy the headers of a 304 to the stored response, which has these already
 NOT_MODIFIED = 304
-# what logs and metrics say of a request whose client left; no answer has this status
+# status in logs and metrics of a request whose client left; no response has it
 CLIENT_LEFT = 499
 
 
@@ -85,7 +85,7 @@ class RequestLayer:
 
         async def send_with_headers(message: Message) -> None:
             nonlocal answered
-            # of a socket it is the refusal of its handshake
+            # for a WebSocket: the refusal of its handshake
             if message["type"].endswith("http.response.start"):
                 answered = True
                 headers = MutableHeaders(scope=message)
@@ -99,12 +99,12 @@ class RequestLayer:
         try:
             await self._app(scope, receive, send_with_headers)
         except asyncio.CancelledError:
-            # by the server, which has waited for this for as long as it may
+            # by the server, whose time for a graceful shutdown is over
             if answered or scope["type"] == "websocket":
                 raise
             await refuse(service_stops(), scope, receive, send_with_headers)
         except ClientDisconnect:
-            # the client left before its request was whole: nobody hears an answer
+            # the client left before its request was complete: there is nobody to answer
             _note(request_id, scope, CLIENT_LEFT, clock.monotonic() - began)
         except Exception as error:
             if answered or scope["type"] == "websocket":
@@ -113,7 +113,7 @@ class RequestLayer:
 
 
 def in_origin_form(scope: Scope) -> Scope:
-    """Return the request with a path for its target, where the target is a whole URL.
+    """Return the request in origin form: with a path, where its target is an absolute URL.
 
     The host of the URL replaces that of the header. Source: RFC 9112, 3.2.2.
     """
@@ -128,17 +128,17 @@ def in_origin_form(scope: Scope) -> Scope:
 
 
 def _note(request_id: str, scope: Scope, status: int, seconds: float) -> None:
-    """Count and log an answer; the handshake of a socket is a GET."""
+    """Count and log a response; the handshake of a WebSocket is a GET."""
     asked = scope.get("method", "GET")
     method = asked if asked in METHODS else "other"
     REQUESTS.labels(method, f"{status // 100}xx").observe(seconds)
-    told = {"method": asked, "path": scope["path"], "status": status}
+    fields = {"method": asked, "path": scope["path"], "status": status}
     log.info(
         "%s %s %s %d %.1f ms",
         request_id,
-        *told.values(),
+        *fields.values(),
         1e3 * seconds,
-        extra=told | {"request": request_id, "seconds": round(seconds, 6)},
+        extra=fields | {"request": request_id, "seconds": round(seconds, 6)},
     )
 
 
@@ -282,7 +282,7 @@ class BodyLayer:
 
         async def count() -> Message:
             nonlocal seen, whole
-            # behind the body, the end of the connection is waited for
+            # after the body, `receive` waits for the end of the connection
             message = await (receive() if whole else self._in_time(receive))
             if message["type"] == "http.request":
                 seen += len(message.get("body", b""))
@@ -325,7 +325,7 @@ def _encoded(encoding: str) -> ProblemError:
 
 
 def _two_lengths() -> ProblemError:
-    """Two machines on the way may end such a body at two places (RFC 9112, 6.1)."""
+    """Two servers on the way may see such a body end at two places (RFC 9112, 6.1)."""
     return ProblemError(
         400,
         "malformed_request",
@@ -335,7 +335,7 @@ def _two_lengths() -> ProblemError:
 
 
 async def refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:
-    """Respond with a problem, to the handshake of a socket as to any other request."""
+    """Respond with a problem, to the handshake of a WebSocket as to any other request."""
     state: MutableMapping[str, Any] = scope.get("state", {})
     response = problem_response(problem, str(state.get("request_id", "")))
     await response(scope, receive, send)

@@ -6,13 +6,13 @@ from cardan.service.keys import Key
 
 
 def owner_of(request: Request) -> str | None:
-    """Return the name of the key of a request; None: the service has no keys."""
+    """Return the name of the key that a request was made with; None: the service has no keys."""
     key: Key | None = getattr(request.state, "api_key", None)
     return None if key is None else key.name
 
 
 def seen_by(request: Request) -> str | None:
-    """Return whose resources a list shows; None: those of everybody."""
+    """Return the owner whose resources a list shows; None: those of all owners."""
     return restricted(getattr(request.state, "api_key", None))
 
 

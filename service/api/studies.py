@@ -1,4 +1,4 @@
-"""`/v1/studies`: design variables are chosen so that a quantity is least, or fits measurements."""
+"""`/v1/studies`: choose design variables that minimise a quantity, or that fit measurements."""
 
 import logging
 from collections.abc import Mapping

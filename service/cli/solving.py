@@ -1,4 +1,4 @@
-"""`cardan solve`: a complementarity problem of a file, by the same code as over HTTP."""
+"""`cardan solve`: solve a complementarity problem in a file, by the same code as over HTTP."""
 
 import json
 import zipfile
@@ -21,10 +21,10 @@ from cardan.service.compute.complementarity import answer
 
 TOLERANCE = 1e-8
 ENDINGS = (".json", ".npz")
-# arrays of other programs in files of contacts: references and the like
+# arrays that are read from files of contacts; those of other programs, as references, are left out
 CONTACT_FIELDS = frozenset({"type", "mu", "dim", "dimension", "law", "q", "b"})
 SPARSE_PARTS = ("data", "indices", "indptr")
-# full matrices beyond this many rows are read by their non-zeros
+# matrices with more rows than this become sparse
 FULL_ROWS = 300
 VECTORS = ("x", "lam", "w", "certificate")
 
@@ -41,7 +41,7 @@ class SolveOptions:
 
 
 def solve(options: SolveOptions) -> None:
-    """Solve a complementarity problem of a file; ends with 0, 2 or 3."""
+    """Solve a complementarity problem in a file; exit status 0, INVALID or FAILED."""
     if options.output is not None and options.output.suffix.lower() not in ENDINGS:
         console.stop(
             f"{options.output} ends in {options.output.suffix!r}; .npz or .json is needed.",
@@ -88,9 +88,9 @@ def _read(path: Path) -> Any:
 
 
 def document_of(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The document that arrays by name say; infinite bounds become null.
+    """The document with these arrays; infinite bounds become null.
 
-    Files of contacts may hold arrays of other programs, which are left out.
+    Files of contacts, those with `mu`, may hold arrays of other programs, which are left out.
     """
     names = dict.fromkeys(name.partition("_")[0] if _is_part(name) else name for name in arrays)
     contacts = "mu" in arrays
@@ -119,7 +119,7 @@ def _is_part(name: str) -> bool:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Numbers of an array as lists; those of bounds that are infinite as null."""
+    """Numbers of an array as lists; infinite bounds as null."""
     if name not in ("lo", "hi"):
         return value.tolist()
     unbounded = -np.inf if name == "lo" else np.inf
@@ -127,7 +127,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _with_options(document: Any, options: SolveOptions) -> Any:
-    """The document with what the command line sets in it."""
+    """The document with the options of the command line."""
     if not isinstance(document, dict):
         return document
     problem = document.get("problem", document)
@@ -142,7 +142,7 @@ def _with_options(document: Any, options: SolveOptions) -> Any:
 
 
 def _write(path: Path, found: Mapping[str, Any]) -> None:
-    """The whole answer, its vectors as arrays in .npz. Raises OSError."""
+    """Write the answer; in .npz its vectors as arrays, without x, which is lam. Raises OSError."""
     if path.suffix.lower() == ".json":
         path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         return

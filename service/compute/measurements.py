@@ -13,7 +13,7 @@ from cardan.schemas.study import MOST_POINTS, MeasuredData, MeasuredSeries, Stud
 
 
 def with_values(ask: StudyRequest) -> tuple[StudyRequest, list[Fault]]:
-    """The request with the values of its CSV text written out as times and values."""
+    """The request with columns of its CSV text filled in as times and values, and its faults."""
     objective = ask.objective
     assert isinstance(objective, MeasuredData)
     faults: list[Fault] = []
@@ -30,7 +30,7 @@ def with_values(ask: StudyRequest) -> tuple[StudyRequest, list[Fault]]:
         filled.append(taken)
     points = sum(len(series.values or ()) for series in filled)
     if points > MOST_POINTS:
-        message = f"A study takes {MOST_POINTS} measured values."
+        message = f"A study takes at most {MOST_POINTS} measured values."
         faults.append(fault_at("/objective/series", message, points, "Leave some out."))
     data = objective.model_copy(update={"series": tuple(filled), "csv": None})
     return ask.model_copy(update={"objective": data}), faults
@@ -96,12 +96,12 @@ def _number(field: str, row: int) -> float | None:
     try:
         value = float(field)
     except ValueError:
-        raise ValueError(f"Row {row} has {shown(field)}, which is no number.") from None
+        raise ValueError(f"Row {row} has {shown(field)}, which is not a number.") from None
     if not math.isfinite(value):
         raise ValueError(f"Row {row} has {shown(field)}, which is not finite.")
     return value
 
 
 def fault_at(pointer: str, message: str, got: Any, hint: str) -> Fault:
-    """Return a fault of the request of a study."""
+    """Return a fault of a study request."""
     return Fault(pointer=pointer, code="invalid_study", message=message, got=got, hint=hint)

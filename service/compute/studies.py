@@ -1,4 +1,4 @@
-"""In a worker process: the body of a study, all faults at once, and the next designs of one."""
+"""In a worker process: check the body of a study, report all faults, choose the next designs."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ from cardan.service.intake import (
     take_scene,
 )
 
-# faults of a pointer, whatever value is written there
+# faults of a pointer itself, whatever value it gets
 NOWHERE = frozenset({"pointer_not_found", "pointer_invalid", "unknown_field"})
 CHANNELS: Mapping[str, Sequence[str]] = {
     "pose": POSE,
@@ -60,7 +60,7 @@ CHANNELS: Mapping[str, Sequence[str]] = {
 
 
 def answer(order: m.StudyOrder | m.SearchOrder, limits: Limits) -> m.TakenStudy | m.Searched:
-    """Begin a study, or go on with one. Raises ServiceError."""
+    """Begin a study, or continue one. Raises ServiceError."""
     return take(order, limits) if isinstance(order, m.StudyOrder) else go_on(order)
 
 
@@ -95,7 +95,7 @@ def take(order: m.StudyOrder, limits: Limits) -> m.TakenStudy:
 
 
 def go_on(order: m.SearchOrder) -> m.Searched:
-    """The next runs of a study, or its end; and its best run so far. Raises ServiceError."""
+    """The next runs of a study, or why it ends, and its best run so far. Raises ServiceError."""
     ask = StudyRequest.model_validate({**order.asked, "scene": "stored"})
     first = [variable.pointers[0] for variable in ask.variables]
     known: dict[Design, Measures | None] = {}
@@ -115,7 +115,7 @@ def go_on(order: m.SearchOrder) -> m.Searched:
 
 
 def overrides_of(ask: StudyRequest, design: Sequence[float]) -> dict[str, float]:
-    """The values of a design at every place they are written to."""
+    """The values of a design by the pointers they are written to."""
     return {
         pointer: value
         for variable, value in zip(ask.variables, design, strict=True)
@@ -299,9 +299,9 @@ def _faults_of_range(ask: StudyRequest, intake: Intake, limits: Limits) -> Itera
 def _place(
     variables: Sequence[StudyVariable], number: int, bound: str, fault: Mapping[str, Any]
 ) -> str:
-    """Where in the request the fault of a variant is: a place that is not there, or a value.
+    """Pointer into the request for the fault of a variant: to a wrong pointer, or to a value.
 
-    The variant has a bound of the variable of this number, and all others at their start.
+    In the variant, the variable of this number is at a bound, all others are at their start.
     """
     found = f"/variables/{number}/{bound}"
     for other, variable in enumerate(variables):

@@ -1,4 +1,4 @@
-"""Find a model and its meshes: in a folder, in an unpacked archive, by `package://` of ROS.
+"""Find a model and its meshes: in a folder, in an unpacked archive, by ROS `package://` URLs.
 
 Only files below the allowed folder are read; an archive is written only below its own folder.
 """
@@ -16,6 +16,8 @@ from cardan.service.importing.refusal import ImportRefusedError
 MAX_FILES = 4_000
 MAX_BYTES = 512 * 1024**2
 COPY_BYTES = 1024**2
+HEAD_BYTES = 65536
+"""Beginning of a file in which the first element of a model is looked for."""
 MODEL_ENDINGS = (".urdf", ".xml", ".mjcf")
 SCENE_ENDING = ".json"
 BEGINNING = re.compile(rb"<(?:robot|mujoco)[\s/>]")
@@ -90,13 +92,13 @@ class Folder:
         return [base / plain, base / plain.name, self.root / plain]
 
     def _in_packages(self, parts: tuple[str, ...], base: Path) -> list[Path]:
-        """A package is a folder of its name above the model or below the root, or the root."""
+        """A package is a folder of its name: in or among `packages` and those above the model."""
         name, rest = parts[0], Path(*parts[1:])
         above = [folder for folder in (base, *base.parents) if self.inside(folder) is not None]
         found = [folder / name / rest for folder in self.packages]
         found += [folder / rest for folder in (*self.packages, *above) if folder.name == name]
         found += [folder / name / rest for folder in above]
-        # an archive of a package may have lost its name
+        # an archive of a package may lack the folder of its name
         return found + [folder / rest for folder in above]
 
 
@@ -123,7 +125,7 @@ def unpack(archive: Path, into: Path) -> None:
             for entry in entries:
                 left -= _unpack_one(source, entry, into, left)
     except DAMAGES as error:
-        # texts of errors of the system name the folder of the service
+        # messages of operating-system errors name the folder of the service
         why = getattr(error, "strerror", None) or error
         raise ImportRefusedError(
             "not_an_archive", f"The zip archive cannot be read: {why}."
@@ -188,8 +190,8 @@ def is_model(path: Path) -> bool:
     """Whether a file looks like a URDF or MJCF model."""
     if path.suffix.lower() not in MODEL_ENDINGS:
         return False
-    head = path.read_bytes()[:65536]
-    return BEGINNING.search(head) is not None
+    with path.open("rb") as file:
+        return BEGINNING.search(file.read(HEAD_BYTES)) is not None
 
 
 def is_scene(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Mesh files: those MuJoCo reads go as they are, others through trimesh where it is installed."""
+"""Mesh files: those that MuJoCo reads are passed on, others converted by trimesh if installed."""
 
 import importlib.util
 import io
@@ -16,27 +16,27 @@ STL_HEADER, STL_FACE = 80, 50
 STL_ROW = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("color", "<u2")])
 """A face of a binary STL."""
 FLAT = 1e-6
-"""Share of its length that a mesh is thick at least: of flatter ones there is no hull."""
+"""Least thickness of a mesh as a share of its length: a flatter one has no hull."""
 CONVERTED = (".dae", ".ply", ".glb", ".off")
 MESH_ENDINGS = (".stl", ".obj", *CONVERTED)
 """Endings of triangle meshes that trimesh reads."""
 MAX_STL_FACES = 200_000
 """Faces of an STL beyond which MuJoCo refuses it."""
 MAX_PICTURE_VERTICES = 40_000
-"""Vertices beyond which a mesh that is only seen is thinned before it is read."""
+"""Vertices beyond which a mesh that is only drawn is thinned before it is read."""
 WHITE = (1.0, 1.0, 1.0)
-"""What readers of formats with colours say where a file gives none."""
+"""What readers of formats with colours report for a file without any."""
 Color = tuple[float, float, float]
 
 
 def why_not_read(path: Path) -> str:
-    """What is wrong with a mesh file that is not taken."""
+    """What is wrong with a mesh file that is refused."""
     flaw = stl_flaw(path.read_bytes()) if path.suffix.lower() == ".stl" else None
     return flaw or "has a format that is not read (STL, OBJ are)"
 
 
 def stl_flaw(data: bytes) -> str | None:
-    """What keeps an STL from being a solid or a picture; none: nothing."""
+    """Why an STL can neither collide nor be drawn; None: it can."""
     if _is_text(data):
         return None if b"vertex" in data else "has no triangles"
     faces = int.from_bytes(data[STL_HEADER : STL_HEADER + 4], "little")
@@ -68,7 +68,7 @@ def as_compiled_format(path: Path) -> tuple[bytes, str] | None:
 
 
 def as_pictures(path: Path) -> list[tuple[bytes, str, Color | None]]:
-    """Bytes, ending and colour of a file that is only seen, a part for each of its colours.
+    """Bytes, ending and colour of a file that is only drawn, a part for each of its colours.
 
     A file without colours, and one that MuJoCo reads as it is, has one part and no colour.
     """
@@ -116,12 +116,12 @@ def meshes_of(path: Path) -> list[Any]:
         found = [mesh for mesh in meshes if len(getattr(mesh, "faces", ()))]
         return found if all(_is_whole(mesh) for mesh in found) else []
     except Exception:
-        # readers of many formats, each with errors of its own: a broken file is one without a mesh
+        # each reader raises errors of its own: a broken file counts as one without meshes
         return []
 
 
 def _is_whole(mesh: Any) -> bool:
-    """Whether vertices have three coordinates, and faces no corners that are not there."""
+    """Whether vertices have three coordinates, and faces only corners that exist."""
     vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
     return bool(vertices.shape[1:] == (3,) and faces.min() >= 0 and faces.max() < len(vertices))
 

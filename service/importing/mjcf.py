@@ -1,4 +1,4 @@
-"""Prepare an MJCF model: insert included files, resolve paths, remove what is only drawn."""
+"""Prepare an MJCF model: insert included files, resolve paths, remove elements for drawing."""
 
 import copy
 from pathlib import Path
@@ -31,7 +31,7 @@ def prepare_mjcf(folder: Folder, path: Path, root: Element, notes: Notes) -> Pre
 
 
 def _include(folder: Folder, path: Path, root: Element) -> None:
-    """Put the children of included files where `<include>` stands, also within these."""
+    """Replace every `<include>` by the children of the file's root, also in included files."""
     seen = {path.resolve()}
     for _ in range(MAX_INCLUDES):
         found = next(((p, c) for p, c in with_parents(root) if c.tag == "include"), None)
@@ -54,7 +54,7 @@ def _include(folder: Folder, path: Path, root: Element) -> None:
 
 
 def _leave_out(root: Element, notes: Notes) -> None:
-    """Remove what a scene has no place for, so that nothing loads its files or plugins."""
+    """Remove elements that scenes do not have, so that their files and plugins are not loaded."""
     for tag, what in (
         ("sensor", "Sensors are not part of a scene; recordings hold every state."),
         ("extension", "Plugins are not run."),

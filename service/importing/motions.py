@@ -1,4 +1,4 @@
-"""Read one joint of the model; a scene measures its coordinate from the start."""
+"""Read one joint of the model; in a scene its coordinate is zero at the start."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ LIMIT_MARGIN = "Stops act at the limit, not a margin before it."
 
 @dataclass
 class Motion:
-    """A free motion of a body against its parent, at the start and in W."""
+    """A free motion of a body relative to its parent; axis and anchor at the start, in W."""
 
     index: int
     name: str
@@ -83,7 +83,7 @@ def read_motion(compiled: Compiled, joint: int, notes: Notes) -> Motion:
 
 
 def note_free_joint(compiled: Compiled, joint: int, notes: Notes) -> None:
-    """Note what holds a free body of the model back: in a scene it has no joint for that."""
+    """Note forces of a free joint that are dropped: in a scene a free body has no joint."""
     model, at = compiled.model, int(compiled.model.jnt_dofadr[joint])
     dofs = slice(at, at + 6)
     held = {

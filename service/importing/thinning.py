@@ -14,7 +14,7 @@ HALVINGS = 14
 
 
 def vertices_of_each(sizes: list[int], total: int) -> int:
-    """The largest room for each such that all, cut to it, have at most `total` vertices."""
+    """The largest limit per mesh at which all together have at most `total` vertices; 4 or more."""
     left = total
     for k, size in enumerate(sorted(sizes)):
         room = max(left // (len(sizes) - k), 4)
@@ -25,10 +25,10 @@ def vertices_of_each(sizes: list[int], total: int) -> int:
 
 
 def thinned(vertices: Vertices, faces: Faces, count: int) -> tuple[Vertices, Faces, float]:
-    """At most `count` vertices and the faces left of a mesh; how far a vertex moved at most [m].
+    """At most `count` vertices, the remaining faces, and the largest shift of a vertex [m].
 
-    Vertices (n, 3) [m] in one cell of a grid become their mean; faces (m, 3) that lose an edge go.
-    The cells are as narrow as the count allows. A mesh within the count stays as it is.
+    Vertices (n, 3) [m] in one cell of a grid become their mean; faces (m, 3) that lose an edge are
+    removed. The cells are as small as the count allows. A mesh within the count is unchanged.
     """
     if len(vertices) <= count:
         return vertices, faces, 0.0
@@ -47,7 +47,7 @@ def thinned(vertices: Vertices, faces: Faces, count: int) -> tuple[Vertices, Fac
     left: Faces = cell[faces]
     distinct = (left[:, 0] != left[:, 1]) & (left[:, 1] != left[:, 2]) & (left[:, 2] != left[:, 0])
     left = left[distinct]
-    # one of those with the same corners in the same sense
+    # keep one of the faces with the same corners in the same orientation
     first = np.argmin(left, axis=1)[:, None]
     turned = np.take_along_axis(left, (first + np.arange(3)) % 3, axis=1)
     _, once = np.unique(turned, axis=0, return_index=True)

@@ -12,14 +12,15 @@ from cardan.service.recordings.sources import Loaded, Recording, Source, loaded
 from cardan.service.recordings.tables import TABLES, Tables, to_numpy
 
 CHANNELS = ("pose", "velocity", *TABLES[1:])
-# values of a part of a table that are held in memory: formats by columns read it once for each
+# a part of a table with at most so many values is held in memory, since formats that are written
+# column by column read it once per column
 MOST_HELD = 1 << 22
 # columns that decide whether a row belongs to a slice
 FILTERED = ("time", "step", "body", "body_a", "body_b")
 
 
 class SliceError(ValueError):
-    """A slice that cannot be: `field` names the parameter."""
+    """An impossible slice: `field` names the parameter."""
 
     def __init__(self, field: str, message: str, got: str | float | None) -> None:
         """Name the parameter, what is wrong and what was given."""
@@ -30,8 +31,8 @@ class SliceError(ValueError):
 
 @dataclass(frozen=True)
 class Slice:
-    """Which part: `start <= time <= end` [s] but for rounding, every `stride`-th frame, bodies and
-    channels."""
+    """Which part: `start <= time <= end` [s] but for rounding, every `stride`-th frame, and the
+    named bodies and channels; none named: all."""
 
     start: float | None = None
     end: float | None = None
@@ -52,7 +53,7 @@ class Slice:
         return tuple(name for name in TABLES if name in wanted)
 
     def check(self) -> None:
-        """Raise SliceError when it cannot be."""
+        """Raise SliceError if the slice is impossible."""
         if self.start is not None and self.end is not None and self.start > self.end:
             raise SliceError("from", f"from must not be after to = {self.end}", self.start)
         for name in self.channels:
@@ -142,7 +143,7 @@ def _rows(name: str, table: pa.Table, part: Slice, steps: npt.NDArray[np.int64] 
 
 
 def _rounding(time: float) -> float:
-    """What a step's number times `dt` may differ from its time as it is written [s]."""
+    """Difference of a step's number times `dt` from a time as it was typed, at most [s]."""
     return 4.0 * float(np.spacing(abs(time)))
 
 

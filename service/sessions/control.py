@@ -1,7 +1,8 @@
-"""Who steers a session: nobody, and then everybody may, or one client until it lets go.
+"""Control of a session: one client has it until it releases it; without a holder anybody may steer.
 
-It keeps people from steering against each other, not from harm: whoever may write to the session
-may name any client. A holder that has said nothing for a while has lost control, without a word.
+This keeps people from steering against each other. It is no protection: whoever may write to the
+session may name any client. A holder that is silent for SILENCE_SECONDS loses control without a
+call of `changed`.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ class Control:
     def __init__(
         self, changed: Callable[[str | None], None], now: Callable[[], float] = clock.monotonic
     ) -> None:
-        """Begin with nobody; `changed` hears of every new holder, `now` is a clock [s]."""
+        """Begin without a holder; `changed` is called with every new one, `now` is a clock [s]."""
         self._changed = changed
         self._now = now
         self._holder: str | None = None
@@ -26,7 +27,7 @@ class Control:
 
     @property
     def holder(self) -> str | None:
-        """The client that steers; None: everybody may."""
+        """The client that steers; None: anybody may."""
         if self._holder is not None and self._now() - self._heard > SILENCE_SECONDS:
             self._holder = None
         return self._holder
@@ -48,7 +49,7 @@ class Control:
         self._heard = self._now()
 
     def take(self, client_id: str) -> None:
-        """Give control to a client, or let it keep it. Raises ServiceError."""
+        """Give control to a client, or extend it. Raises ServiceError if another one has it."""
         self.check(client_id)
         before, self._holder, self._heard = self.holder, client_id, self._now()
         if before != client_id:

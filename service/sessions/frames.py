@@ -37,9 +37,9 @@ class Shot:
 
 
 def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> bytes:
-    """The encoded frame of this moment, sequence 0; what costs much only when it is asked for.
+    """The encoded frame of this moment, with sequence 0; costly blocks only if in `channels`.
 
-    Removes the collected events, so that each is sent once.
+    With the channel `events`, removes the collected events, so that each is sent once.
     """
     still = shot.phase != "running"
     joints = simulation.joint_table()
@@ -68,6 +68,7 @@ def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> byte
     if "events" in channels:
         happened = simulation.events()
         if len(happened):
+            # a frame has the number of a trigger in the place of a joint's
             fired = happened["trigger"] >= 0
             happened["joint"][fired] = happened["trigger"][fired]
             tables[BlockTag.EVENTS] = table_from(BlockTag.EVENTS, happened)
@@ -85,7 +86,7 @@ def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> byte
 
 
 def sample(simulation: Simulation) -> dict[str, Any]:
-    """One row of the series a `step` returns."""
+    """One row of the series that a `step` command returns."""
     return {
         "step": simulation.step_count,
         "time": simulation.time,
@@ -122,7 +123,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
 
 
 def _motor_targets(simulation: Simulation) -> list[dict[str, Any]]:
-    """Targets of motors that somebody, or a trigger, has commanded; others are the scene's."""
+    """Targets of motors that a client or a trigger has commanded; all others are the scene's."""
     commanded = simulation.state.motor_target
     return [
         {"joint": simulation.joint_names[j], "axis": axis, "target": float(commanded[j, axis])}

@@ -278,7 +278,7 @@ class LiveSession:
     def on_lost(self, reason: str) -> None:
         """The worker is gone."""
         log.warning("session %s: worker lost: %s", self.id, reason)
-        blamed = blame(self._pending.values(), told=self._worker_ready)
+        blamed = blame(self._pending.values(), ready=self._worker_ready)
         self._worker_ready = False
         self._spans.lost()
         self._handle(states.WorkerDied(reason, self.progress.step, blamed))

@@ -1,4 +1,4 @@
-"""What a session is created with, how it is kept, and what is known of its worker."""
+"""How a session is created and kept, its pending commands, and the progress of its worker."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from cardan.service.sessions.supervisor import Watch
 from cardan.service.streams.viewer import Viewer
 from cardan.service.tracing import Span
 
-# workers that may be lost with one command
+# workers lost while a command was under way, at which it is refused
 MOST_LOSSES = 2
 
 
@@ -28,12 +28,12 @@ class Plan:
     paused: bool = True
     speed: float | None = 1.0
     created_by: str | None = None
-    """Name of the key; none: the service has no keys."""
+    """Name of the key; None: the service has no keys."""
     stored_scene: Mapping[str, Any] | None = None
-    """Id and revision of the stored scene it is made from."""
+    """Id and revision of the stored scene it is made from; None: of no stored scene."""
 
     def about(self, forked_from: Mapping[str, Any] | None = None) -> About:
-        """What is known of a session of this plan that is made now."""
+        """What is stored about a session that is created by this plan now."""
         session_id, now = clock.new_id("ses"), clock.now()
         return About(
             session_id,
@@ -92,10 +92,10 @@ class Pending:
     accepted: bool = False
     taken_at: float | None = None
     losses: int = 0
-    """Workers that were lost while it was the next to be done."""
+    """Workers that were lost while it was the next to be executed."""
 
     def settle(self, result: Result) -> None:
-        """Answer it, once, and write what was waited for: all of it, and the worker's part."""
+        """Set the result, once, and end the spans of the whole command and of the worker's part."""
         fault = None if result.problem is None else str(result.problem["code"])
         taken_at = self.taken_at or result.taken_at
         if taken_at is not None:
@@ -105,18 +105,19 @@ class Pending:
             self.answer.set_result(result)
 
     def refuse(self, error: ServiceError, progress: "Progress") -> None:
-        """Answer it with an error, where the run is now."""
+        """Answer it with an error, at the present step of the run."""
         step, number = progress.step, self.command.number
         self.settle(Result(number, step, step, progress.time, None, error.problem))
 
 
-def blame(waiting: Iterable[Pending], *, told: bool) -> int:
-    """A worker was lost: the number of the command that may be the cause; 0: there is none.
+def blame(waiting: Iterable[Pending], *, ready: bool) -> int:
+    """Number of the command that a lost worker may have been lost with; 0: there is none.
 
-    `told`: the worker had been told of the commands that wait; who repeats the log has not.
+    `ready`: the worker had received the waiting commands. A worker that still repeats the log has
+    not received them; it counts only for a command with which one was lost before.
     """
     under_way = next((one for one in waiting if not one.accepted), None)
-    if under_way is None or not (told or under_way.losses):
+    if under_way is None or not (ready or under_way.losses):
         return 0
     under_way.losses += 1
     return under_way.command.number if under_way.losses >= MOST_LOSSES else 0
@@ -142,7 +143,7 @@ class Progress:
         return Result(0, self.step, self.step, self.time, None, None)
 
     def read(self, folder: SessionFolder, log: CommandLog) -> int:
-        """Go to where an earlier service has left a session, by its files; the epoch."""
+        """Continue where an earlier service left the session, by its files; return the epoch."""
         keys = folder.key_moments()
         epoch, step = keys[-1] if keys else (0, 0)
         self.first_step = min((s for e, s in keys if e == epoch), default=0)

@@ -31,8 +31,8 @@ from cardan.service.sessions.replay_messages import (
 )
 
 MOST_BYTES = 64 * 1024**2
-# what a moment that is computed again has beside what every frame has
-AGAIN = ("friction", "velocities", "reactions")
+# channels of a recomputed moment, beside the blocks of every frame
+CHANNELS = ("friction", "velocities", "reactions")
 
 
 def main(channel: Channel, _limits: WorkerLimits) -> None:
@@ -43,7 +43,7 @@ def main(channel: Channel, _limits: WorkerLimits) -> None:
 
 
 class Orders:
-    """The orders that wait; those that are skipped meanwhile are not computed."""
+    """The queue of orders; those that are skipped before their turn are not computed."""
 
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
         """The simulation is built with the first order."""
@@ -55,7 +55,7 @@ class Orders:
         self._stopped = False
 
     def serve(self) -> None:
-        """Work in the order of arrival."""
+        """Answer orders in the order of arrival."""
         while not self._stopped:
             self._hear(None if not self._waiting else 0.0)
             if self._waiting:
@@ -123,10 +123,10 @@ class Orders:
             return Found(order.number, step, at, orjson.dumps(told))
         phase = "failed" if simulation.failure is not None else "paused"
         shot = frames.Shot(order.epoch, phase, 0.0)
-        return Found(order.number, step, at, frames.frame(simulation, shot, AGAIN))
+        return Found(order.number, step, at, frames.frame(simulation, shot, CHANNELS))
 
     def _forked(self, simulation: Simulation, order: ForkAt) -> bytes:
-        """The state for another session, where no viewer of this one has hold of a body."""
+        """The state for another session, in which no viewer of this one has grabbed a body."""
         state = simulation.snapshot()
         if not CommandLog(self._folder.log()).held_at(order.epoch, order.step):
             return state

@@ -23,7 +23,7 @@ class Fanout:
     """The viewers of a session, and the events of the recent past."""
 
     def __init__(self, on_channels: Callable[[frozenset[str]], None]) -> None:
-        """`on_channels` hears which channels at least one viewer wants, whenever that changes."""
+        """`on_channels` gets the channels that at least one viewer wants, whenever they change."""
         self._viewers: set[Viewer] = set()
         self._events: deque[Event] = deque(maxlen=MAX_TEXTS)
         self._on_channels = on_channels
@@ -40,7 +40,7 @@ class Fanout:
 
     @property
     def channels(self) -> frozenset[str]:
-        """What at least one viewer wants."""
+        """The channels that at least one viewer wants."""
         return self._channels
 
     def add(self, viewer: Viewer) -> None:
@@ -49,24 +49,24 @@ class Fanout:
         self.refresh()
 
     def remove(self, viewer: Viewer) -> None:
-        """The viewer is gone."""
+        """Stop sending to a viewer."""
         self._viewers.discard(viewer)
         self.refresh()
 
     def refresh(self) -> None:
-        """Find out again which channels are wanted."""
+        """Recompute the wanted channels, after those of a viewer have changed."""
         wanted = frozenset().union(*(viewer.channels for viewer in self._viewers))
         if wanted != self._channels:
             self._channels = wanted
             self._on_channels(wanted)
 
     def publish(self, frame: SharedFrame) -> None:
-        """Offer a live frame to everybody; never waits."""
+        """Offer a live frame to every viewer; never waits."""
         for viewer in self._viewers:
             viewer.offer(frame)
 
     def announce(self, kind: str, epoch: int, sequence: int, data: dict[str, Any]) -> None:
-        """Tell everybody that something happened; never waits."""
+        """Send an event to every viewer; never waits."""
         self._number += 1
         message = {
             "op": "event", "sequence_event": self._number, "type": kind, "epoch": epoch,
@@ -77,9 +77,9 @@ class Fanout:
             viewer.push(message)
 
     def missed(self, epoch: int, sequence: int) -> tuple[list[dict[str, Any]], bool]:
-        """Events at or after a frame, and whether older ones of them are forgotten already.
+        """Events at or after a frame, and whether the oldest of them are no longer kept.
 
-        Events of the moment of that very frame come twice: `sequence_event` tells them apart.
+        A viewer may get events at that frame twice: `sequence_event` tells which they are.
         """
         after = [e for e in self._events if (e.epoch, e.sequence) >= (epoch, sequence)]
         forgotten = len(after) == len(self._events) and self._number > len(self._events)

@@ -1,15 +1,15 @@
-"""How fast one client may speak: whoever sends more is read later, and others are not."""
+"""Rate limit of one client's messages: those of a client that exceeds it are read later."""
 
 from collections.abc import Callable
 
-# a page sends some hundred a second: acknowledgements, and moves of a body that it pulls
+# a page sends about a hundred a second: acknowledgements, and targets of a grabbed body
 MESSAGES_PER_S = 2000.0
-# what may come at once, as after a pause of the network
+# messages that may arrive at once, as after an interruption of the network
 BURST = 2000
 
 
 class MessagePace:
-    """A bucket of so many messages that fills again at a rate; `clock` in s."""
+    """A token bucket of BURST messages, refilled at MESSAGES_PER_S; `clock` in s."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Begin with a full bucket."""

@@ -1,4 +1,4 @@
-"""A tolerance is met, by what the summary says was chosen; or the verdict says that it is not."""
+"""A run meets its tolerance with the settings that the summary names, or the verdict says not."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.engine.scenes import Document, document, ground
 
 
 def double_pendulum(**simulation):
-    """Two bobs of 1 kg on arms of 1 m, let go well above the horizontal."""
+    """Two bobs of 1 kg on arms of 1 m, released well above the horizontal."""
     bodies, joints, parent = [], [], "world"
     for k, (x, z) in enumerate([(0.6, 0.8), (1.4, 0.2)]):
         body = {"name": f"bob{k}", "position": [x, 0, z], "mass": 1.0}
@@ -91,11 +91,11 @@ def test_of_two_formulations_the_better_one_is_named():
     reason = choice.found["reasons"][1]
     assert reason.startswith("Reduced coordinates: with half of dt")
     assert "in maximal ones by" in reason
-    # the run that was not chosen tells how far both are apart
+    # it says how far the run that was not chosen is from the chosen one
     assert reason.endswith("m apart.")
 
 
-def test_a_velocity_that_is_not_reached_is_said():
+def test_a_tolerance_of_velocities_that_is_not_met_is_reported():
     asked = {"position": 1.0, "velocity": 1e-9, "max_steps": 4000}
     _, summary = run(load_scene(ball(1.0, accuracy=asked)))
     finding = summary["verdict"]["findings"][-1]
@@ -207,7 +207,7 @@ def test_a_tolerance_is_not_verified_again():
 
 @pytest.mark.parametrize("named", [{}, {"integrator": "semi_implicit_euler"}])
 def test_forces_of_joints_are_within_their_tolerance(named):
-    """Of a pendulum let go level: m g (3 cos), by energy, along its arm."""
+    """A pendulum released horizontally: the tension is 3 m g sin(angle below the horizontal)."""
     asked = {"position": 1e-2, "reaction": 0.05}
     bob = {"name": "bob", "position": [1, 0, 0], "mass": 2.0, "inertia": [1e-9] * 3}
     pin: Document = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob"}

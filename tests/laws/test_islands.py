@@ -1,4 +1,4 @@
-"""What does not touch has nothing to do with each other, to the last bit."""
+"""Bodies without contact or joint do not influence each other, to the last bit."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ from tests.laws.transforms import in_units
 
 # powers of two: numbers change their exponents alone
 SIZES = {"micrometres": 2.0**-20, "millimetres": 2.0**-10, "kilometres": 2.0**10}
-# what tolerances of 1e-8 m/s and 1e-9 m leave, in metres, seconds and radians of the large one
+# errors by tolerances of 1e-8 m/s and 1e-9 m, in metres, seconds and radians of the original scene
 BOUNDS = {"micrometres": 3e-5, "millimetres": 1e-5, "kilometres": 1e-6}
 STEPS = 300
 
 
 def scene_of(name: str) -> dict[str, Any]:
-    """A scene whose joints lose their place in every step."""
+    """A scene whose joints need position correction in every step."""
     scene: dict[str, Any] = machine() if name == "machine" else json.loads(example_text(name))
     scene["simulation"] = {"dt": 1e-3, "duration": 1.0}
     return scene
@@ -40,7 +40,7 @@ def scene_of(name: str) -> dict[str, Any]:
 def test_a_machine_of_any_size_moves_as_one_of_a_metre(
     name: str, formulation: str, size: str
 ) -> None:
-    """Under the same gravity and of the same material, so times are as roots of lengths."""
+    """Gravity and density are the same, so that times scale as the square root of lengths."""
     scene = scene_of(name)
     scene["simulation"]["formulation"] = formulation
     length, time, mass = SIZES[size], SIZES[size] ** 0.5, SIZES[size] ** 3

@@ -1,4 +1,4 @@
-"""What scenes with triggers, static friction and visuals show, and how it is measured.
+"""What examples with triggers, static friction, drives and gears show, and how it is measured.
 
 Each function runs a scene as it stands, with default settings.
 """
@@ -26,7 +26,7 @@ def throwing_arm() -> list[Row]:
     pivot, r, speed, dt = 1.2, 0.8, 7.5 * 0.8, 0.0005
     path = result.body("ball", "px", "pz")
     top = pivot + r * math.sin(math.pi / 4) + (speed * math.sin(math.pi / 4)) ** 2 / (2.0 * G)
-    # the motor starts evenly within half a second, and turns evenly from then on
+    # the motor accelerates uniformly for half a second, and has a constant speed from then on
     opens = 0.5 + (0.75 * math.pi - 0.5 * 7.5 * 0.5) / 7.5
     found = result.summary["triggers"][0]["last"]
     # a trigger acts up to a step late
@@ -68,7 +68,7 @@ def stick_slip() -> list[Row]:
 
 
 def robot_arm() -> list[Row]:
-    """Joints follow their targets, and the hand is where the angles say."""
+    """Joints follow their targets, and the hand is where their angles place it."""
     result = Run("robot-arm")
     worst = 0.0
     angle = {}
@@ -92,7 +92,7 @@ def robot_arm() -> list[Row]:
 def planetary_gear() -> list[Row]:
     """Willis: S (sun - carrier) + R (ring - carrier) = 0; without losses powers add up to 0.
 
-    The carrier drives a damper of 2 N m s; what is at rest there needs no torque.
+    The carrier drives a damper of 2 N m s.
     """
     result = Run("planetary-gear")
     sun, ring, carrier = (

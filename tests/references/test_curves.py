@@ -59,7 +59,7 @@ def test_a_groove_leads_its_follower_over_many_turns(formulation: str) -> None:
         rows = rows_of(sim)
         phi = rows["turn"]["q"]
         assert rows["lift"]["q"] == pytest.approx(LIFT * (1.0 - math.cos(phi)), abs=1e-7)
-        # of the kick in the middle of the step; the coupling pulls down where the cam pulls
+        # forces are those of the kick, in the middle of the step
         middle = phi - 0.5e-3 * w
         force = G + LIFT * w**2 * math.cos(middle)
         assert -rows["law"]["limit_force"] == pytest.approx(force, rel=2e-3)
@@ -85,7 +85,7 @@ def test_a_follower_leaves_its_cam_where_that_falls_faster(formulation: str) -> 
 
 
 def bead(formulation: str, x: float, slack: bool = False, **simulation: Any) -> Document:
-    """A bead of 2 kg on the wire z = x^2/(2 R), R = 0.5; three points say what it is."""
+    """A bead of 2 kg on the wire z = x^2/(2 R), R = 0.5; three points determine the parabola."""
     bodies = [
         {"name": "carriage", "mass": 1e-6, "inertia": [1e-6] * 3},
         {"name": "bead", "mass": 2.0, "inertia": [0.01] * 3},

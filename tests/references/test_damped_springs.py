@@ -13,7 +13,7 @@ INTEGRATORS = ("semi_implicit_euler", "implicit_midpoint", "rk4", "dop853", "rad
 
 
 def weight(damping: float, **more: Any) -> dict[str, Any]:
-    """1 kg on a slider, on a spring of 40 N/m that is stretched by 0.2 m, let go at rest."""
+    """1 kg on a slider and a spring of 40 N/m that is stretched by 0.2 m, released at rest."""
     body = {"name": "m", "position": [0, 0, -0.6], "mass": 1.0, "inertia": [0.01, 0.01, 0.01]}
     slide = {"name": "j", "type": "slider", "parent": "world", "child": "m", "axis": [0, 0, 1]}
     ends = {"parent": "world", "child": "m", "anchor": [0, 0, 0], "anchor2": [0, 0, -0.6]}
@@ -52,7 +52,7 @@ def swing(mass: float, stiffness: float, damping: float) -> float:
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("damping", [0.0, 1e-9, 1.0])
 def test_a_spring_that_is_let_go_at_rest_moves(integrator: str, damping: float) -> None:
-    """Force elements with a damper were left out while the speed was exactly 0: for ever."""
+    """The spring of a force element with a damper acts at speed 0 too."""
     simulation = Simulation(weight(damping, integrator=integrator))
     simulation.advance(1000)
     stretched = -simulation.poses()[0, 2] - 0.4
@@ -73,7 +73,7 @@ def test_linearisation_has_the_stiffness_of_a_damped_spring(damping: float) -> N
 @pytest.mark.parametrize("stiffness", [10.0, 100.0, 4000.0])
 @pytest.mark.parametrize("damping", [0.0, 2.0])
 def test_a_weight_on_a_vertical_spring_has_an_equilibrium(stiffness: float, damping: float) -> None:
-    """Spring and weight balance: what is left was compared with what is left."""
+    """The residual is judged against the weight, not against itself."""
     document = weight(damping, gravity=-9.81)
     document["forces"][0]["stiffness"] = stiffness
     found = statics(document, search=True)
@@ -84,7 +84,7 @@ def test_a_weight_on_a_vertical_spring_has_an_equilibrium(stiffness: float, damp
 
 
 def test_springs_that_pull_at_each_other_are_in_balance() -> None:
-    """Without gravity nothing but the two springs has a size."""
+    """Without gravity only the springs give the forces a scale."""
     document = weight(0.0)
     other = document["forces"][0] | {"name": "t", "anchor": [0, 0, -1.2]}
     document["forces"].append(other)
@@ -93,7 +93,7 @@ def test_springs_that_pull_at_each_other_are_in_balance() -> None:
 
 
 def test_accuracy_does_not_choose_an_integrator_that_stands_still() -> None:
-    """dop853 was chosen, said its error was 2e-12 m, and had not moved."""
+    """An integrator without the spring's force would report a tiny error, and not move."""
     document = weight(1.0)
     document["simulation"] |= {"accuracy": {"position": 1e-5}, "formulation": "auto"}
     recording, summary = run(document)

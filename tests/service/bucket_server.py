@@ -1,4 +1,4 @@
-"""A real S3 server on loopback: moto's, a process of its own that speaks the protocol."""
+"""A real S3 server on loopback: moto's, in a process of its own."""
 
 import importlib.util
 import subprocess
@@ -36,7 +36,7 @@ class BucketServer:
 
     @property
     def environ(self):
-        """Variables that say where it is."""
+        """Environment variables with its address and keys."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ACCESS_KEY_ID": "somebody",
@@ -45,7 +45,7 @@ class BucketServer:
         }
 
     def stop(self):
-        """End it; what it held was in its memory."""
+        """End it; it keeps its objects in memory only."""
         self.process.kill()
         self.process.wait(30)
 

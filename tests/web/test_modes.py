@@ -33,7 +33,7 @@ PENDULA: dict[str, Any] = {
          "stiffness": STIFFNESS}
     ],
 }  # fmt: skip
-# about the pivots; the spring turns both by its force at the length
+# about the pivots; the spring acts on both at the distance LENGTH
 INERTIA = MASS * (LENGTH**2 + 0.4 * RADIUS**2)
 TOGETHER = sqrt(MASS * GRAVITY * LENGTH / INERTIA) / (2 * pi)
 AGAINST = sqrt((MASS * GRAVITY * LENGTH + 2 * STIFFNESS * LENGTH**2) / INERTIA) / (2 * pi)

@@ -1,6 +1,6 @@
 """MuJoCo's own rollouts: mujoco_rollout.py SCENE.json RUNS STEPS REPEATS; one thread.
 
-Prints microseconds per step of a world, least of the repeats.
+Prints the least time of the repeats [us per step of a world], and MuJoCo's version.
 """
 
 import json
@@ -15,7 +15,7 @@ from mujoco_driver import mjcf, start
 
 
 def main() -> None:
-    """Roll out many worlds whose rates at the start differ a little, with targets if they vary."""
+    """Roll out worlds that differ in the last initial velocity, with random controls if any."""
     s = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     runs, steps, repeats = map(int, sys.argv[2:])
     model = mujoco.MjModel.from_xml_string(mjcf(s, "Euler"))

@@ -17,15 +17,15 @@ class Solution:
     """A solution, measured by code that no solver shares."""
 
     status: str
-    """`solved`; `no_solution`: that there is none is proved; `not_found`: neither."""
+    """`solved`; `no_solution`: it is proved that there is none; `not_found`: neither."""
     x: Array = field(repr=False)
     """The unknowns."""
     w: Array = field(repr=False)
     """A x + b; of `linear` A x - b."""
     residual: float
-    """Largest distance to the law, in the unit of w; not a number: not finite."""
+    """Largest violation of the complementarity law, in the unit of w; nan: it was not finite."""
     method: str
-    """What ran."""
+    """The method that ran."""
     iterations: int
     """Sweeps, steps or pivots."""
     document: Mapping[str, Any] = field(repr=False)
@@ -47,7 +47,7 @@ def read_solution(document: Mapping[str, Any]) -> Solution:
 
 
 def without_infinities(problem: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the problem with bounds as JSON has them: an infinite one is null."""
+    """Return the problem with bounds as in JSON, where an infinite one is null."""
     given = {name: problem[name] for name in BOUNDS if problem.get(name) is not None}
     bounds = {
         name: [None if one is None or math.isinf(one) else one for one in values]

@@ -23,7 +23,7 @@ from cardan.engine.world.model import INSIDE_BELOW, Meshes
 
 @kernel
 def middle_in_mesh(pair: Pair) -> Vec3:
-    """Centre of the solid's bounds in the mesh's axes [m]."""
+    """Centre of the solid's bounds along the mesh's axes, from the mesh's origin [m], mesh axes."""
     x = (0.0, 0.0, 0.0)
     for k in range(3):
         e = axis_of(pair, MESH_ROW, k)
@@ -65,7 +65,7 @@ def triangle_out(meshes: Meshes, m: int, x: Vec3, stack: NDArray) -> int:
 def take_inside(
     scratch: CollisionScratch, meshes: Meshes, m: int, sides: tuple[int, int], reach: ImpactWindow
 ) -> None:
-    """Contact of a solid that is entirely inside, along the normal of a face."""
+    """Take the contact of a solid whose middle is inside the mesh, along the normal of a face."""
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     t = triangle_out(meshes, m, middle_in_mesh(pair), scratch.reduction.stack)
     if t < 0:

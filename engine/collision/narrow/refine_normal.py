@@ -33,7 +33,7 @@ Overlap = tuple[float, Vec3, Vec3, Vec3]
 
 # descent steps at most
 STEPS = 100
-# directions across an axis that are sampled first; golden-section steps after them
+# directions around an axis that are sampled first; golden-section steps after them
 AROUND, NARROWINGS = 48, 60
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
@@ -59,7 +59,10 @@ def overlap_along(pair: Pair, n: Vec3, polytope: Polytope) -> float:
 def try_normal(pair: Pair, n: Vec3, polytope: Polytope, found: Overlap) -> Overlap:
     """The smaller overlap: `found`, or that along n.
 
-    Along n the contact point is that of the smaller solid deepest in the other one.
+    The points of the overlap along n are the deepest point of the smaller solid, and its
+    projection along n onto the surface of the other.
+
+    Writes  vertex 0 of the polytope
     """
     overlap = overlap_along(pair, n, polytope)
     if overlap >= found[0]:
@@ -85,13 +88,13 @@ def try_axes(pair: Pair, polytope: Polytope, found: Overlap) -> Overlap:
 
 @kernel
 def direction_around(u: Vec3, v: Vec3, angle: float) -> Vec3:
-    """Cos(angle) u + sin(angle) v."""
+    """The unit vector at an angle [rad] from u towards v, both perpendicular and unit."""
     return add_scaled(scale(math.cos(angle), u), math.sin(angle), v)
 
 
 @kernel
 def try_around(pair: Pair, axis: Vec3, polytope: Polytope, found: Overlap) -> Overlap:
-    """The smaller of `found` and the least overlap across an axis, by golden section."""
+    """The smaller of `found` and the least overlap perpendicular to an axis, by golden section."""
     u = perpendicular(axis)
     v = cross(axis, u)
     step = 2.0 * math.pi / AROUND
@@ -102,14 +105,14 @@ def try_around(pair: Pair, axis: Vec3, polytope: Polytope, found: Overlap) -> Ov
             least, middle = overlap, k * step
     low, high = middle - step, middle + step
     for _ in range(NARROWINGS):
-        third = high - GOLDEN * (high - low)
-        two_thirds = low + GOLDEN * (high - low)
-        first = overlap_along(pair, direction_around(u, v, third), polytope)
-        second = overlap_along(pair, direction_around(u, v, two_thirds), polytope)
+        lower = high - GOLDEN * (high - low)
+        upper = low + GOLDEN * (high - low)
+        first = overlap_along(pair, direction_around(u, v, lower), polytope)
+        second = overlap_along(pair, direction_around(u, v, upper), polytope)
         if first < second:
-            high = two_thirds
+            high = upper
         else:
-            low = third
+            low = lower
     return try_normal(pair, direction_around(u, v, 0.5 * (low + high)), polytope, found)
 
 
@@ -117,8 +120,8 @@ def try_around(pair: Pair, axis: Vec3, polytope: Polytope, found: Overlap) -> Ov
 def refined_normal(pair: Pair, polytope: Polytope, found: Overlap) -> Overlap:
     """The least overlap: along axes, around axes, then by descent on the unit sphere.
 
-    The gradient of h is the component of w perpendicular to n. A step that does not descend is
-    shortened; at a kink this halves the error.
+    The gradient of h is the component of w perpendicular to n, and a step is pace / |w| times it.
+    The pace grows after a descent and shrinks otherwise, so that steps converge at a kink.
 
     Writes  vertex 0 of the polytope
     Check   tests/engine/collision/narrow/test_gap.py

@@ -1,10 +1,11 @@
 """Elimination order of mechanisms with many loops: nets, trusses, lattices.
 
-Where loops share bodies, the order of a spanning forest may fill more than there is room for. Here
-what hangs on the loops is eliminated from its ends, each body followed by its joint. Then all other
-bodies follow, which couples the joints of each, and then these joints, always one that is coupled
-to fewest others. A joint is eliminated after all bodies that it can be redundant with, and closes a
-loop if those before it join its bodies already.
+Where loops share bodies, the order of a spanning forest may cause more fill-in than there is room
+for. Here the branches that hang on the loops are eliminated first, from their ends, each body
+followed by its joint (a group of rows). All other bodies follow, which couples the joints at each
+of them, and then these joints, always one that is coupled to the fewest others. A joint is
+redundant only with others that are eliminated before it, and closes a loop if those connect its
+bodies already.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _only_group(graph: Graph, body: int) -> int:
 
 @kernel
 def _number_ends(graph: Graph) -> int:
-    """Number what hangs on loops, from its ends; return the next number."""
+    """Number the branches that hang on loops, from their ends; return the next number."""
     n = 0
     for k in range(graph.count[0]):
         body = k
@@ -78,7 +79,7 @@ def _number_ends(graph: Graph) -> int:
 
 @kernel
 def _couple(graph: Graph, n_core: int) -> None:
-    """Write which groups without a number have a body in common.
+    """Write which of the groups without a number share a body.
 
     Reads   graph.mark: number of a group among these
     Writes  graph.near

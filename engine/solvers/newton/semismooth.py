@@ -46,12 +46,13 @@ FIRST_SHARE, LEAST_SHARE, LARGEST_SHARE = 1e-6, 1e-12, 1.0
 # so many first steps are taken whole: where contacts change between sticking and sliding the merit
 # increases on the way, and a line search stops there (decision 0630)
 WHOLE_STEPS = 12
-# steps end at this share of the tolerance: its friction limits are those of lam - rho w, not of lam
+# iterations end at this share of the tolerance: the natural map has the friction limits of
+# lam - rho w, the residual those of lam
 ENOUGH = 0.5
 # halvings of a step before it counts as failed
 HALVINGS = 6
 
-# rho of both rows; p11, p12, p22; d1, d2; 1 where what is free is damped
+# rho of both rows; p11, p12, p22; d1, d2; 1 where the free directions are damped by alpha, else 0
 PairLaw = tuple[float, float, float, float, float, float, float, float]
 
 
@@ -101,7 +102,7 @@ def list_free(dp: DenseProblem, scratch: NewtonScratch) -> int:
 
 @kernel
 def _hold(dp: DenseProblem, scratch: NewtonScratch, m: int) -> None:
-    """The steps of held rows, F_i, and what they change: A step.
+    """Write the steps of held rows, F_i, and the change of w by them, A step.
 
     Writes  scratch.step: 0 for the m free rows; scratch.change
     """
@@ -129,7 +130,7 @@ def _bounded_law(dp: DenseProblem, i: int, s_n: float) -> tuple[float, float, fl
 def _pair_law(dp: DenseProblem, i: int, s_n: float) -> PairLaw:
     """Derivative of the projection P of the rows i, i + 1 on their set of radius r = mu s_n.
 
-    dP = p ds_t + d dr; where p projects on what is free, it is damped.
+    dP = p ds_t + d dr. Where p is a projector, its free directions are damped by alpha.
 
     disk     sticking   p = I, d = 0
              sliding    p = (r / |s_t|) (I - e e^T), d = e = s_t / |s_t|
@@ -303,7 +304,8 @@ def newton(
 ) -> tuple[int, int]:
     """Improve dp.lam; return STOPPED_TOLERANCE or STOPPED_STALLED, and the number of steps.
 
-    A guess whose residual is not finite, or beyond LARGEST, is kept: STOPPED_NO_SOLUTION.
+    STOPPED_STALLED also where max_iterations end it. A guess whose residual is not finite, or
+    beyond LARGEST, is kept: STOPPED_NO_SOLUTION.
 
     Reads   dp.lam   guess
     Writes  dp.lam   the best of all iterates by the residual, never worse than the guess

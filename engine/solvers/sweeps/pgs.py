@@ -77,7 +77,7 @@ def pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
 
 @fast_kernel
 def relax_box(problem: Problem, i: int, omega: float, v_a: Six, v_b: Six) -> tuple[Six, Six, float]:
-    """Relax box row i; velocities of its bodies, and D |change| [m/s or rad/s]."""
+    """Relax box row i; return the velocities of its bodies, and D |change| [m/s or rad/s]."""
     old = problem.lam[i]
     w = along(problem.J_a, i, v_a) + along(problem.J_b, i, v_b)
     w += problem.b[i] + problem.cfm[i] * old
@@ -100,18 +100,18 @@ def sweep_boxes(problem: Problem, v: NDArray, n: int, omega: float) -> float:
     while i < n:
         a, b = problem.body_a[i], problem.body_b[i]
         v_a, v_b = load_six(v, a), load_six(v, b)
-        alone = moves_trees(problem, i)
+        in_trees = moves_trees(problem, i)
         while i < n and problem.body_a[i] == a and problem.body_b[i] == b:
             old = problem.lam[i]
             v_a, v_b, change = relax_box(problem, i, omega, v_a, v_b)
             largest = max(largest, change)
             i += 1
-            if alone:
+            if in_trees:
                 push_trees(problem, i - 1, problem.lam[i - 1] - old)
                 break
         store_six(v, a, v_a)
         store_six(v, b, v_b)
-        if alone:
+        if in_trees:
             move_trees(problem, v, i - 1)
     return largest
 
@@ -149,7 +149,7 @@ def coupled_velocity(problem: Problem, v: NDArray, first: int) -> float:
 
 @kernel
 def impulse_of_coupling(problem: Problem, v: NDArray, first: int, step: float) -> float:
-    """Impulse that the rows of the coupling at row `first` share after a step 1/D."""
+    """Impulse that the rows of the coupling at row `first` share after a step omega / D."""
     w = problem.b[first] + problem.cfm[first] * problem.lam[first]
     w += coupled_velocity(problem, v, first)
     return clamp(problem.lam[first] - step * w, problem.lo[first], problem.hi[first])

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.problem import Lanes
 
-# offsets in the scratch of a group: six velocities of either side; the largest changes or two
-# errors of each lane, which persist across groups; temporaries of a layer
+# offsets in the scratch of a group: six velocity components of either side; the largest change, or
+# two errors, of each lane, which persist across groups; temporaries of a layer
 SIDE_A, SIDE_B, WORST, FOUND = 0, 6 * W, 12 * W, 14 * W
 N_SIDES = 17 * W
-# and in the shared part
+# and in the data shared by the points of a pair
 INERTIA_A, INERTIA_B, ROUND_B = W * INERTIA, W * (INERTIA + 6), W * (INERTIA + 1)
 
 Triple = tuple[float, float, float]
@@ -84,7 +84,7 @@ def arms(c: NDArray, s: NDArray, l: int) -> tuple[Triple, Triple]:
 
 @inlined_kernel
 def contact_velocity(c: NDArray, s: NDArray, u: NDArray, l: int) -> Triple:
-    """Velocity of the point of body b against that of body a, v_b + w_b x r_b - v_a - w_a x r_a."""
+    """Velocity of the point of body b relative to that of a, v_b + w_b x r_b - v_a - w_a x r_a."""
     r, q = arms(c, s, l)
     f, g, h = u[l + SIDE_A], u[l + (SIDE_A + W)], u[l + (SIDE_A + 2 * W)]
     x = u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)] - (g * r[2] - h * r[1])
@@ -105,13 +105,13 @@ def frame(s: NDArray, l: int) -> Frame:
 
 @inlined_kernel
 def along(axis: Triple, x: Triple) -> float:
-    """The part of x along an axis."""
+    """Component of x along an axis."""
     return axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2]
 
 
 @inlined_kernel
 def in_world_axes(axes: Frame, d: Triple) -> Triple:
-    """The vector with the parts d along three axes."""
+    """The vector with components d along three axes, in world axes."""
     n, t, b = axes
     return (
         n[0] * d[0] + t[0] * d[1] + b[0] * d[2],
@@ -173,10 +173,10 @@ def apply_impulse_round(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -
 
 @inlined_kernel
 def change_contact(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
-    """Sweep the contact of lane l: normal, then both tangents within mu times the new normal.
+    """Sweep the contact of lane l: the normal, then both tangents within mu times its new impulse.
 
     Writes  u: the new impulses, the largest D |change| of the lane so far
-    Returns the change of its impulse in world axes [N s]
+    Returns the change of the contact's impulse in world axes [N s]
     """
     old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
     d, axes = contact_velocity(c, s, u, l), frame(s, l)

@@ -14,7 +14,7 @@ from tests.engine.solvers.box_lcp import make_newton
 from tests.engine.solvers.problems import DIRECTIONS
 
 
-def random_problem(seed, kind, n_box=4, n_contacts=4, rank=None, followers=0):
+def random_problem(seed, kind, n_box=4, n_contacts=4, rank=None, dependent=0):
     rng = np.random.default_rng(seed)
     n = n_box + 3 * n_contacts
     B = rng.normal(size=(n, rank or n + 5))
@@ -25,17 +25,17 @@ def random_problem(seed, kind, n_box=4, n_contacts=4, rank=None, followers=0):
     lo[:2], hi[:2] = (0.0, -np.inf), np.inf
     lam = 0.1 * rng.normal(size=n)
     b = B @ rng.normal(size=B.shape[1])
-    sizes = (n, n_box, kind, DIRECTIONS, n_box - 3 * followers)
+    sizes = (n, n_box, kind, DIRECTIONS, n_box - 3 * dependent)
     normal = np.full(n, n - 3)
     return DenseProblem(A, b, lo, hi, mu, np.diag(A).copy(), lam, np.zeros(n), *sizes, normal)
 
 
-@pytest.mark.parametrize("followers", [0, 1])
+@pytest.mark.parametrize("dependent", [0, 1])
 @pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON])
 @pytest.mark.parametrize("seed", range(20))
-def test_matrix_is_the_derivative(kind, seed, followers):
-    n_box = 4 + 3 * followers
-    dp = random_problem(seed, kind, n_box=n_box, followers=followers)
+def test_matrix_is_the_derivative(kind, seed, dependent):
+    n_box = 4 + 3 * dependent
+    dp = random_problem(seed, kind, n_box=n_box, dependent=dependent)
     scratch = make_newton(dp.n)
     write_velocities(dp)
     write_natural_map(dp, scratch.F)
@@ -63,13 +63,13 @@ def test_matrix_is_the_derivative(kind, seed, followers):
     np.testing.assert_allclose(F[free] - dF[free] @ held, right, atol=2e-6)
 
 
-@pytest.mark.parametrize("followers", [0, 1])
+@pytest.mark.parametrize("dependent", [0, 1])
 @pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON])
 @pytest.mark.parametrize("rank", [None, 9])
-def test_ends_at_the_law(kind, rank, followers):
+def test_ends_at_the_law(kind, rank, dependent):
     solved = 0
     for seed in range(20):
-        dp = random_problem(seed, kind, 4 + 3 * followers, rank=rank, followers=followers)
+        dp = random_problem(seed, kind, 4 + 3 * dependent, rank=rank, dependent=dependent)
         project_guess(dp)
         status, _ = newton(dp, make_newton(dp.n), 200, 1e-11)
         solved += status == STOPPED_TOLERANCE
