@@ -123,7 +123,7 @@ class SimulationOptions(Base):
     """What becomes of position errors: `baumgarte`: velocities take a share of them away;
     `split_impulse`: poses are moved by that share, velocities never know; `projection`: the same
     for stops and contacts, and joints are put in place at the end of every step; none:
-    `projection`; in joint coordinates contacts as with it, and stops and loops as `baumgarte`."""
+    `projection`; in joint coordinates stops and contacts as with it, and loops as `baumgarte`."""
     energy_return: Boolean = True
     """Whether joints get the energy back that their equations take in a step; false: only what
     `split_impulse`, `projection` and loops of trees return is left out, joints stay in place."""

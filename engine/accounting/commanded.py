@@ -23,6 +23,7 @@ from cardan.engine.accounting.crossings import (
     TWIST,
     TWIST_LIMIT,
     note,
+    under_way,
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE, first_drive
 from cardan.engine.accounting.impact_errors import mark_stop, note_braking, record_braking
@@ -78,7 +79,7 @@ def record_drive(world: World, i: int, limit: float) -> None:
         # a rate that has just changed is one of this step or of the next
         limit += h * abs(rate) + h * abs(followed[at + LAST_RATE]) + SMALL_WAY * abs(q)
         if abs(lost) > limit:
-            note(state, DRIVE, abs(lost), limit, j)
+            note(state, DRIVE, abs(lost), limit, j, under_way(state))
     followed[at + LAST_Q], followed[at + LAST_RATE] = q, rate
 
 
@@ -139,4 +140,5 @@ def record_commanded(world: World) -> None:
         if rows.share[0] == 1.0:
             mark_stop(world, i)
         if -rows.error[i] > limit and not is_soft_stop(joints, rows, i):
-            note(state, APART if of_length else TWIST, -rows.error[i], limit, j)
+            what = APART if of_length else TWIST
+            note(state, what, -rows.error[i], limit, j, under_way(state))

@@ -62,11 +62,17 @@ def largest_factor(joints: Joints, j: int) -> float:
 
 
 @kernel
-def note(state: State, what: int, value: float, limit: float, who: int) -> None:
-    """Record a crossing: the first of its kind, and the worst relative to its limit."""
+def under_way(state: State) -> int:
+    """Number of the step that is under way and not counted yet; the first is 1."""
+    return int(state.step[0] + 1)
+
+
+@kernel
+def note(state: State, what: int, value: float, limit: float, who: int, step: int) -> None:
+    """Record a crossing in a step: the first of its kind, and the worst relative to its limit."""
     extremes = state.extremes
     if extremes[what + FIRST_STEP] == 0.0:
-        extremes[what + FIRST_STEP] = float(state.step[0])
+        extremes[what + FIRST_STEP] = float(step)
         extremes[what + FIRST_WHO] = float(who)
     elif value * extremes[what + WORST_LIMIT] <= extremes[what + WORST] * limit:
         return
@@ -80,7 +86,7 @@ def note_apart(state: State, j: int, error: float) -> None:
     """Record joint j if its anchors are further apart (`error` [m]) than its limit."""
     limit = state.extremes[LIMITS + j]
     if error > limit:
-        note(state, APART, error, limit, j)
+        note(state, APART, error, limit, j, state.step[0])
 
 
 @kernel
@@ -88,17 +94,17 @@ def note_twist(joints: Joints, state: State, j: int, error: float) -> None:
     """Record joint j if `error` [rad] is beyond its limit; that of relations grows with factors."""
     limit = TWIST_LIMIT * largest_factor(joints, j)
     if error > limit and state.extremes[LIMITS + j] < math.inf:
-        note(state, TWIST, error, limit, j)
+        note(state, TWIST, error, limit, j, state.step[0])
 
 
 @kernel
-def note_growth(state: State, growth: float) -> None:
-    """Record unexplained growth of energy [J] if it is above its limit."""
+def note_growth(state: State, growth: float, step: int) -> None:
+    """Record unexplained growth of energy [J] in a step if it is above its limit."""
     extremes = state.extremes
     if growth > extremes[SMALL_GROWTH]:
         limit = extremes[SMALL_GROWTH] + GROWTH_SHARE * extremes[EXTREME_KINETIC]
         if growth > limit and math.isfinite(growth):
-            note(state, GROWTH, growth, limit, -1)
+            note(state, GROWTH, growth, limit, -1, step)
 
 
 @kernel
@@ -111,4 +117,5 @@ def note_motion(state: State, energy: float) -> None:
     Writes  state.extremes
     Check   tests/engine/test_verdict.py
     """
-    note_growth(state, energy - state.extremes[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN])
+    growth = energy - state.extremes[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN]
+    note_growth(state, growth, state.step[0])

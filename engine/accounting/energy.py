@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cardan.engine.bodies.forces import (
     acts_on_both,
+    attracting_mass,
     elastic_energy,
     load_gravity,
     present_mass,
@@ -121,7 +122,8 @@ def force_element_energy(model: Model, state: State) -> float:
                     d = norm(sub(load3(state.p_WB, i), load3(state.p_WB, k)))
                     r = (d * d + forces.coefficient[f, 1] ** 2) ** 0.5
                     if r > 0.0:
-                        masses = present_mass(bodies, state, i) * present_mass(bodies, state, k)
+                        masses = attracting_mass(bodies, state, i)
+                        masses *= attracting_mass(bodies, state, k)
                         total -= forces.coefficient[f, 0] * masses / r
     return total
 

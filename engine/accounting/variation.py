@@ -79,6 +79,7 @@ from cardan.engine.accounting.crossings import (
     TRAVEL,
     TURN,
     note,
+    under_way,
 )
 from cardan.engine.accounting.early_impacts import (
     carry_errors,
@@ -123,11 +124,11 @@ def across_axis(state: State, i: int, at: int, w: Vec3) -> float:
 
 
 @kernel
-def note_rate(state: State, i: int, at: int, w: Vec3) -> None:
+def note_rate(state: State, i: int, at: int, w: Vec3, step: int) -> None:
     """Record body i, whose numbers are in extremes from `at` on, if it turns too far in a step."""
     rate, limit = across_axis(state, i, at, w), state.extremes[at + TURN_LIMIT]
     if rate > limit:
-        note(state, TURN, rate, limit, i)
+        note(state, TURN, rate, limit, i, step)
 
 
 @kernel
@@ -144,7 +145,7 @@ def note_turn(world: World, i: int, w: Vec3) -> None:
         return
     moved = cross(last, w)
     if dot(moved, moved) > STEADY_AXIS**2 * square * dot(last, last):
-        note_rate(state, i, at, w)
+        note_rate(state, i, at, w, state.step[0])
 
 
 @kernel
@@ -159,7 +160,7 @@ def record_free_turns(world: World) -> None:
         L = load3(state.L_conserved, i)
         tilted = cross(L, w)
         if dot(tilted, tilted) > STEADY_AXIS**2 * square * dot(L, L):
-            note_rate(state, i, at, w)
+            note_rate(state, i, at, w, state.step[0])
 
 
 @kernel
@@ -302,7 +303,8 @@ def record_depths(world: World, contacts: Contacts) -> None:
         in_a = state.extremes[first + VARIED * a + DEPTH_LIMIT]
         in_b = state.extremes[first + VARIED * b + DEPTH_LIMIT]
         if depth > min(in_a, in_b):
-            note(state, DEPTH, depth, min(in_a, in_b), a if in_a <= in_b else b)
+            deeper = a if in_a <= in_b else b
+            note(state, DEPTH, depth, min(in_a, in_b), deeper, state.step[0])
 
 
 @kernel
@@ -327,7 +329,7 @@ def record_travels(world: World, contacts: Contacts) -> None:
             old, limit = world.work.motion.velocity_old[i], state.extremes[first + i]
             v = (old[3], old[4], old[5])
             if kind[i] != STATIC and dot(v, v) > limit * limit:
-                note(state, TRAVEL, norm(v), limit, i)
+                note(state, TRAVEL, norm(v), limit, i, state.step[0])
 
 
 @kernel
@@ -342,4 +344,4 @@ def note_shift(model: Model, state: State, i: int, shift: NDArray) -> None:
     if moved > state.extremes[GATE_DEPTH]:
         limit = state.extremes[LIMITS + n_joints + n + VARIED * i + DEPTH_LIMIT]
         if moved > limit:
-            note(state, DEPTH, moved, limit, i)
+            note(state, DEPTH, moved, limit, i, under_way(state))

@@ -22,7 +22,7 @@ from cardan.engine.constraints.motors import spring_part
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, scale
 from cardan.engine.world.lanes import LaneBodies, LaneState, LaneWork
-from cardan.engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
+from cardan.engine.world.model import DYNAMIC, GEAR, KINEMATIC, RACK, Bodies, Joints, Model
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import (
     ROW_COUPLING,
@@ -203,6 +203,24 @@ def wrench_power(
 
 
 @kernel
+def carried_power(bodies: Bodies, state: State, motion: Motion) -> float:
+    """Mean power in a kick of force elements on kinematic bodies [W].
+
+    Reads   motion.wrench, booked: commanded wrenches, which kinematic bodies do not feel;
+            velocities before (motion) and after (state) the kick
+    """
+    wrench, booked, old = motion.wrench, motion.booked, motion.velocity_old
+    twice = 0.0
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == KINEMATIC:
+            for k in range(3):
+                turn, move = old[i, k] + state.w_WB_W[i, k], old[i, 3 + k] + state.v_WB_W[i, k]
+                twice += (wrench[i, k] - booked[i, k]) * turn
+                twice += (wrench[i, 3 + k] - booked[i, 3 + k]) * move
+    return 0.5 * twice
+
+
+@kernel
 def book_work(world: World) -> None:
     """Book all work of a finished step, except that of contacts and soft stops (yielding.py).
 
@@ -227,6 +245,7 @@ def book_work(world: World) -> None:
             ledger[LEDGER_WORK_IN] -= lam * carried
     book_couplings(world)
     ledger[LEDGER_WORK_IN] += h * wrench_power(bodies, state, motion)
+    ledger[LEDGER_WORK_IN] -= h * carried_power(bodies, state, motion)
 
 
 @kernel

@@ -42,6 +42,12 @@ def present_mass(bodies: Bodies, state: State, i: int) -> float:
 
 
 @kernel
+def attracting_mass(bodies: Bodies, state: State, i: int) -> float:
+    """Mass with which body i attracts others [kg]; 0 while it is absent."""
+    return float(bodies.attracting_mass[i] * state.present[i])
+
+
+@kernel
 def acts_on_both(forces: Forces, state: State, f: int) -> bool:
     """Whether both bodies of a spring or torsion spring are there; true of other forces."""
     if forces.kind[f] not in (FORCE_SPRING, FORCE_TORSION):
@@ -292,7 +298,8 @@ def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> N
         for j in range(i):
             d = sub(load3(state.p_WB, j), load3(state.p_WB, i))
             r2 = dot(d, d) + softening2
-            strength = constant * present_mass(bodies, state, i) * present_mass(bodies, state, j)
+            strength = constant * attracting_mass(bodies, state, i)
+            strength *= attracting_mass(bodies, state, j)
             if strength > 0.0 and r2 > 0.0:
                 strength /= r2 * math.sqrt(r2)
                 for k in range(3):

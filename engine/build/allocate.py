@@ -138,7 +138,7 @@ def position_arrays(
         # substeps move bodies as well
         n *= options.solver.method == SolverMethod.SMALL_STEPS
         n_joints, part, n_rows = 0, problem, 0
-    elif options.stabilisation == Stabilisation.CONTACTS:
+    elif options.stabilisation == Stabilisation.ONE_SIDED:
         n_joints = 0
     part = part._replace(number=problem.number, friction_kind=problem.friction_kind)
     return Positions(

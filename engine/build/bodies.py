@@ -81,6 +81,7 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
         kind=np.zeros(n, np.int64),
         mass=np.zeros(n),
         inverse_mass=np.zeros(n),
+        attracting_mass=np.zeros(n),
         inertia_B=np.zeros((n, 3, 3)),
         inverse_inertia_B=np.zeros((n, 3, 3)),
         com_B=np.zeros((n, 3)),
@@ -95,6 +96,7 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
             bodies.inverse_mass[i] = 1.0 / part.mass
             bodies.inertia_B[i] = part.inertia
             bodies.com_B[i] = part.center
+        bodies.attracting_mass[i] = bodies.mass[i] or body.mass or 0.0
     _check_and_invert(bodies, faults)
     return bodies
 

@@ -118,7 +118,7 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     stabilisation = Stabilisation[(simulation.stabilisation or DEFAULT_STABILISATION).upper()]
     small = solver.method == "small_steps"
     if simulation.formulation == "reduced" and simulation.stabilisation is None:
-        stabilisation = Stabilisation.CONTACTS
+        stabilisation = Stabilisation.ONE_SIDED
     if small:
         stabilisation = Stabilisation.BAUMGARTE
     by_velocity = stabilisation == Stabilisation.BAUMGARTE and not small

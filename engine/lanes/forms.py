@@ -207,7 +207,7 @@ def raise_to_norm(state: LaneState, which: int, x: Vec3) -> None:
 
 
 @lane_form_of(crossings.note_growth)
-def note_growth(state: LaneState, growth: Lanes) -> None:
+def note_growth(state: LaneState, growth: Lanes, _step: int) -> None:
     """Worlds in which energy grows are left."""
     records = state.extremes
     limit = records[SMALL_GROWTH] + GROWTH_SHARE * records[EXTREME_KINETIC]

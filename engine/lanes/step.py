@@ -48,7 +48,7 @@ from cardan.engine.accounting.body_records import (
     VARIED_V,
     exchange,
 )
-from cardan.engine.accounting.crossings import note_growth
+from cardan.engine.accounting.crossings import note_growth, under_way
 from cardan.engine.accounting.early_impacts import TURNING_ROUND
 from cardan.engine.accounting.extremes import record_motion
 from cardan.engine.accounting.stretches import (
@@ -276,14 +276,14 @@ def step(world: LaneWorld, h: float) -> None:
     Check   tests/engine/lanes/test_lanes.py
     """
     half, state = 0.5 * h, world.state
-    note_growth(state, drift_before_kick(world, half))
+    note_growth(state, drift_before_kick(world, half), under_way(state))
     write_joint_coordinates(world.model.tree, state)
     apply_kick(world, h)
     leave_if_touching(world, h)
     book_kick(world, h)
     record_stretches(world)
     height = drift_after_kick(world, half)
-    note_growth(state, finish_drift(world, half, height))
+    note_growth(state, finish_drift(world, half, height), under_way(state))
     state.step[0] += 1
     record_motion(world.model, state)
     record_variation(world, h)

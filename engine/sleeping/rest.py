@@ -9,6 +9,7 @@ from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.collision.manifold.persistence import move_cached
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import is_broken
+from cardan.engine.sleeping.wake import moves
 from cardan.engine.spatial.vec3 import dot, load3, store3
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.islands import Islands
@@ -97,13 +98,6 @@ def _join_terms(bodies: Bodies, joints: Joints, state: State, islands: Islands, 
 
 
 @kernel
-def _moves(state: State, i: int) -> bool:
-    """Whether body i has any velocity."""
-    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
-    return bool(dot(v, v) + dot(w, w) > 0.0)
-
-
-@kernel
 def find_resting_islands(model: Model, state: State, contacts: Contacts, islands: Islands) -> None:
     """Sets of awake bodies that interact by contacts, joints or force elements.
 
@@ -151,7 +145,7 @@ def write_still_steps(bodies: Bodies, state: State, islands: Islands, enough: in
             least[first] = min(least[first], state.still_steps[i])
             held[first] = max(held[first], held[i])
     for i in range(n):
-        if bodies.kind[i] == DYNAMIC and held[find_root(parent, i)] == 0 and _moves(state, i):
+        if bodies.kind[i] == DYNAMIC and held[find_root(parent, i)] == 0 and moves(state, i):
             least[find_root(parent, i)] = 0
 
 

@@ -1,4 +1,4 @@
-"""Wake sleeping bodies: by contact with awake bodies, and by forces that vary in time."""
+"""Wake bodies: by contact, by forces that vary in time, by kinematic bodies that move them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ import math
 from cardan.engine.bodies.forces import mean_about, share_until
 from cardan.engine.collision.manifold.persistence import move_cached
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import is_broken
+from cardan.engine.spatial.vec3 import dot, load3
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import ASLEEP, FORCE_WRENCH, MOTOR_NONE, Bodies, Shapes, Targets
+from cardan.engine.world.model import (
+    ASLEEP,
+    FORCE_POINT_GRAVITY,
+    FORCE_SPRING,
+    FORCE_TORSION,
+    FORCE_WRENCH,
+    KINEMATIC,
+    MOTOR_NONE,
+    Bodies,
+    Shapes,
+    Targets,
+)
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
@@ -42,6 +55,53 @@ def varies(targets: Targets, table: int, time: float, h: float) -> bool:
 
 
 @kernel
+def moves(state: State, i: int) -> bool:
+    """Whether body i has any velocity."""
+    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+    return bool(dot(v, v) + dot(w, w) > 0.0)
+
+
+@kernel
+def wake_joined(world: World, a: int, b: int) -> None:
+    """Wake the body that is joined to a kinematic one that moves."""
+    activity = world.work.motion.activity
+    if activity[a] == KINEMATIC:
+        disturb(world.state, b)
+    if activity[b] == KINEMATIC:
+        disturb(world.state, a)
+
+
+@kernel
+def is_attractor_moved(world: World) -> bool:
+    """Whether a kinematic body that attracts others moves."""
+    mass, activity = world.model.bodies.attracting_mass, world.work.motion.activity
+    moved = False
+    for i in range(mass.shape[0]):
+        moved = moved or (activity[i] == KINEMATIC and mass[i] > 0.0)
+    return moved
+
+
+@kernel
+def wake_by_motion(world: World) -> None:
+    """Wake the bodies that joints or force elements join to kinematic bodies that move.
+
+    Reads   motion.activity
+    Writes  state.asleep_with, still_steps
+    Check   tests/laws/test_sleeping.py
+    """
+    joints, forces = world.model.joints, world.model.forces
+    for j in range(joints.kind.shape[0]):
+        if not is_broken(world.state, j):
+            wake_joined(world, joints.body_a[j], joints.body_b[j])
+    for f in range(forces.kind.shape[0]):
+        if forces.kind[f] in (FORCE_SPRING, FORCE_TORSION):
+            wake_joined(world, forces.body_a[f], forces.body_b[f])
+        elif forces.kind[f] == FORCE_POINT_GRAVITY and is_attractor_moved(world):
+            for i in range(world.kind.shape[0]):
+                disturb(world.state, i)
+
+
+@kernel
 def wake_by_time(world: World) -> None:
     """Wake the bodies on which a time-varying motor or wrench, or a commanded force, acts.
 
@@ -49,8 +109,6 @@ def wake_by_time(world: World) -> None:
     Writes  state.asleep_with, still_steps
     Check   tests/laws/test_sleeping.py
     """
-    if world.options.sleep.enabled == 0:
-        return
     model, state, h = world.model, world.state, world.clock.h[0]
     time = state.time[0] + 0.5 * h
     joints, forces = model.joints, model.forces

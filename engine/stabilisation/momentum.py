@@ -6,7 +6,7 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import SMALL_GROWTH, note_growth
+from cardan.engine.accounting.crossings import SMALL_GROWTH, note_growth, under_way
 from cardan.engine.accounting.returned import record_return
 from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
@@ -383,7 +383,8 @@ def return_energy(world: World) -> float:
             _add_motion(world, i, s)
     gained, total, net = 0.0, 0.0, 0.0
     for s in range(n):
-        note_growth(state, _write_scaling(sums[s], state.extremes[SMALL_GROWTH]))
+        growth = _write_scaling(sums[s], state.extremes[SMALL_GROWTH])
+        note_growth(state, growth, under_way(state))
         if sums[s, SCALING] != 0.0:
             gained += _book_scaling(world, s)
             total += abs(sums[s, DUE])

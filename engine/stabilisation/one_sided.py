@@ -21,7 +21,7 @@ from cardan.engine.world.rows import ROW_NORMAL
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
 
-EXACT, CONTACTS = int(ImpactTime.EXACT), int(Stabilisation.CONTACTS)
+EXACT, ONE_SIDED = int(ImpactTime.EXACT), int(Stabilisation.ONE_SIDED)
 
 # tolerated violation: stops [m or rad], contacts as a share of their margin
 STOP_SLOP, CONTACT_SLOP = 1e-6, 1e-4
@@ -57,12 +57,11 @@ def correction_of(world: World, row: int) -> float:
     h = rows.share[0] * options.time_step
     C = float(rows.error[row] + 0.5 * h * row_speed(rows, row, world.state))
     slop = CONTACT_SLOP * options.margin if is_normal else STOP_SLOP
-    by_velocity = not is_normal and options.stabilisation == CONTACTS
-    if C + slop >= 0.0 or by_velocity:
+    if C + slop >= 0.0:
         return max(C, 0.0)
     if not is_normal:
         return float(world.model.joints.erp[rows.joint[row]] * (C + slop))
-    if options.stabilisation == CONTACTS:
+    if options.stabilisation == ONE_SIDED:
         slop *= 0.5  # a depth that only nears its tolerance would need a solve in every step
     most = options.max_correction_speed * options.time_step
     return float(max(options.position_erp * (C + slop), -most))

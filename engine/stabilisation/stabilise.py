@@ -21,7 +21,7 @@ def correct_positions(world: World) -> None:
 
         split impulse   removes a share erp of every error
         projection      removes joint errors down to IN_PLACE, and the share of stops and contacts
-        contacts        removes the share of contacts alone, with trees; kicks do the rest
+        one-sided       removes the share of stops and contacts, with trees; kicks close loops
 
     Reads   rows and problem of the kick, report of its solve; positions.gained: work of the
             equations
@@ -33,13 +33,13 @@ def correct_positions(world: World) -> None:
     model, state, options = world.model, world.state, world.options
     rows, positions = world.work.rows, world.work.positions
     of_joints = are_joints_shifted(world)
-    first = 0 if of_joints else rows.count[1]
-    if options.stabilisation == BAUMGARTE or rows.count[0] == first:
+    if options.stabilisation == BAUMGARTE or rows.count[0] == 0:
         return
-    for i in range(first):
-        positions.wanted[i] = 0.0
-    if first == rows.count[1] and not is_anything_due(world):
-        return
+    if not of_joints:
+        for i in range(rows.count[1]):
+            positions.wanted[i] = 0.0
+        if not is_anything_due(world):
+            return
     before = stored_energy(model, state)
     positions.lost[:] = 0.0
     correction = correct_equations(world) if of_joints else 0.0

@@ -13,6 +13,7 @@ from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
 from cardan.engine.world.world import World
 
 SPLIT_IMPULSE, PROJECTION = int(Stabilisation.SPLIT_IMPULSE), int(Stabilisation.PROJECTION)
+ONE_SIDED = int(Stabilisation.ONE_SIDED)
 
 # residual above which the work of an equation is not restored [m/s or rad/s]
 SOLVED = 1e-8
@@ -38,7 +39,7 @@ def are_joints_shifted(world: World) -> bool:
 
 @kernel
 def write_tangents(world: World) -> None:
-    """Remove the position terms from the rows of joints; poses are corrected after the step.
+    """Remove the position terms from rows of joints whose poses are corrected after the step.
 
     Between two kicks J v grows by about h d2C/dt2. Velocities are tangent at the end of the step if
     J v+ = -h/2 d2C/dt2, the bias of a hard equation. A violated stop must not be violated further;
@@ -50,12 +51,14 @@ def write_tangents(world: World) -> None:
     Check   tests/laws/test_stabilisation.py
     """
     rows, joints, h = world.work.rows, world.model.joints, world.clock.h[0]
+    of_equations = world.options.stabilisation != ONE_SIDED
     for row in range(rows.count[1]):
-        if not is_hard(rows, row) and not is_hard_stop(rows, row):
+        is_equation = is_hard(rows, row)
+        if not (is_equation and of_equations) and not is_hard_stop(rows, row):
             continue
         erp = rows.share[0] * joints.erp[rows.joint[row]]
         push = erp * rows.error[row] / h
-        if is_hard(rows, row):
+        if is_equation:
             rows.bias[row] = (rows.bias[row] - push) / (1.0 - 0.25 * erp)
         elif rows.error[row] < 0.0 and rows.bias[row] >= push:
             rows.bias[row] = 0.0

@@ -12,6 +12,7 @@ A body that turns about an axis that stays is left alone: rotation about it is e
 from __future__ import annotations
 
 from cardan.engine.accounting.body_records import VARIED, first_of
+from cardan.engine.accounting.crossings import under_way
 from cardan.engine.accounting.energy import kinetic_energy_of
 from cardan.engine.accounting.variation import note_rate
 from cardan.engine.compiler.kernel import kernel
@@ -56,7 +57,7 @@ def slow_whips(world: World) -> None:
         stays = dot(tilted, tilted) <= TILT * TILT * dot(before, before) * dot(w, w)
         if stays or world.model.bodies.node[i] >= 0 or not is_held(world, i):
             continue
-        note_rate(state, i, first_of(world) + VARIED * i, w)
+        note_rate(state, i, first_of(world) + VARIED * i, w, under_way(state))
         energy = kinetic_energy_of(world.model.bodies, state, i)
         slowed = scale(MOST_TURN / square**0.5, w)
         for k in range(3):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import inf
 
-from cardan.engine.accounting.crossings import note_growth
+from cardan.engine.accounting.crossings import note_growth, under_way
 from cardan.engine.accounting.work import add_impulse
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.bodies.forces import load_gravity
@@ -46,7 +46,7 @@ def drift_to_kick(world: World) -> None:
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
     advance_poses(world, h)
     drift_motions(world)
-    note_growth(world.state, drift_before_kick(world, h))
+    note_growth(world.state, drift_before_kick(world, h), under_way(world.state))
     record_phase(world.report, PHASE_MOVE, now)
 
 
@@ -61,7 +61,7 @@ def drift_from_kick(world: World) -> None:
     prescribe_poses(world)
     height = drift_after_kick(world, h)
     closed = close_loops(world)
-    note_growth(world.state, finish_drift(world, h, height))
+    note_growth(world.state, finish_drift(world, h, height), under_way(world.state))
     restore_loop_energy(world, closed)
     record_phase(world.report, PHASE_MOVE, now)
 

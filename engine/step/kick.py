@@ -47,8 +47,11 @@ from cardan.engine.trees.impulses import (
     write_bias_accelerations,
 )
 from cardan.engine.trees.reactions import write_reactions
+from cardan.engine.world.options import Stabilisation
 from cardan.engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
 from cardan.engine.world.world import World
+
+BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
 
 @kernel
@@ -78,7 +81,7 @@ def assemble_problem(world: World) -> None:
     slow_links(world)
     write_contact_rows(world)
     follow_curvature(world)
-    if are_joints_shifted(world) or options.solver.method == SMALL_STEPS:
+    if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(world)
     now = record_phase(world.report, PHASE_ROWS, now)
     write_friction_law(world)

@@ -28,9 +28,8 @@ from cardan.engine.impacts.impulse_accumulator import clear_totals, report_total
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.integrators.velocity_projection import project_velocities
 from cardan.engine.problem.no_rows import clear_report
-from cardan.engine.sleeping.activity import update_activity, write_activity
+from cardan.engine.sleeping.activity import update_activity, wake_all_due, write_activity
 from cardan.engine.sleeping.rest import update_sleep
-from cardan.engine.sleeping.wake import wake_by_time
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
@@ -126,7 +125,7 @@ def begin_step(world: World) -> bool:
     work, state = world.work, world.state
     begin_transaction(world)
     set_part(world, world.options.time_step, 0)
-    wake_by_time(world)
+    wake_all_due(world)
     changed, jumps = state.velocities_changed[0] != VELOCITIES_KEPT, has_jump(world)
     if state.woken[0] == 1 or changed or jumps or has_impact_law(world.options):
         keep_impulses(world)

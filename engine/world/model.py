@@ -45,6 +45,9 @@ class Bodies(NamedTuple):
     kind: NDArray  # (n,) int64                 STATIC, KINEMATIC or DYNAMIC
     mass: NDArray  # (n,) kg                    0 unless dynamic
     inverse_mass: NDArray  # (n,) 1/kg          0 unless dynamic
+    attracting_mass: (
+        NDArray  # (n,) kg         by which point gravity acts; also of static and kinematic bodies
+    )
     inertia_B: (
         NDArray  # (n, 3, 3) kg m^2      about the centre of mass, body axes; 0 unless dynamic
     )

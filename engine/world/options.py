@@ -47,8 +47,8 @@ class Stabilisation(IntEnum):
     BAUMGARTE = 0
     SPLIT_IMPULSE = 1
     PROJECTION = 2
-    # of joint coordinates: loops by velocities, contacts by poses
-    CONTACTS = 3
+    # of joint coordinates: loops by velocities, stops and contacts by poses
+    ONE_SIDED = 3
 
 
 class Integrator(IntEnum):

@@ -189,6 +189,54 @@ def test_a_moving_support_lets_nobody_sleep() -> None:
     assert sim.asleep().tolist() == [False, True, True]
 
 
+HOIST = {
+    "fixed": {"type": "fixed"},
+    "distance": {"type": "distance", "anchor2": [0, 0, 0.1]},
+    "rope": {"type": "distance", "anchor2": [0, 0, 0.1], "limits": {"upper": 0.95}},
+    "slider": {"type": "slider", "axis": [0, 0, 1], "limits": {"lower": -0.05, "upper": 0.05}},
+    "spring": {"type": "spring", "anchor2": [0, 0, 0.1], "stiffness": 400.0, "damping": 5.0},
+}
+
+
+def hoisted(name: str, sleeping: dict[str, Any]) -> Simulation:
+    """A box on the ground below a hook that begins to rise after 0.3 s, by 0.5 m/s at once."""
+    rise = {"times": [0.0, 0.3, 0.5], "positions": [[0, 0, 1], [0, 0, 1], [0, 0, 1.1]]}
+    hook = {"name": "hook", "type": "kinematic", "position": [0, 0, 1], "motion": rise}
+    held = {"name": "held", "parent": "hook", "child": "box", "anchor": [0, 0, 1]} | HOIST[name]
+    if name in ("fixed", "slider"):
+        held["anchor"] = [0, 0, 0.1]
+    bodies = [ground(), hook, box("box", [0, 0, 0.1])]
+    if name == "spring":
+        return scene(bodies, forces=[held], sleeping=sleeping)
+    return scene(bodies, [held], sleeping=sleeping)
+
+
+@pytest.mark.parametrize("name", HOIST)
+def test_what_a_kinematic_body_holds_wakes_when_that_begins_to_move(name: str) -> None:
+    asleep, awake = hoisted(name, SLEEPING), hoisted(name, {})
+    for sim in (asleep, awake):
+        sim.advance(140)
+    assert asleep.asleep()[2]
+    for sim in (asleep, awake):
+        sim.advance(110)
+    assert awake.poses()[2, 2] > 0.13
+    assert asleep.poses()[2, :3] == pytest.approx(awake.poses()[2, :3], abs=1e-6)
+    assert not asleep.asleep()[2]
+
+
+def test_what_a_moving_body_attracts_wakes() -> None:
+    sun = {"name": "sun", "type": "kinematic", "position": [0, 0, 3], "mass": 100.0}
+    bodies = [ground(), sun, box("box", [0, 0, 0.1])]
+    pull = {"name": "pull", "type": "point_gravity", "constant": 0.1}
+    sim = scene(bodies, forces=[pull])
+    sim.advance(100)
+    assert sim.asleep()[2]
+    sim.set_velocity("sun", [0, 0, -4.0], [0, 0, 0])
+    # from a distance of 1 m on the pull exceeds gravity
+    sim.advance(280)
+    assert sim.poses()[2, 2] > 0.105
+
+
 def test_a_kinematic_body_that_arrives_wakes() -> None:
     pusher = plate(position=[-1.5, 0, 0.1], linear_velocity=[0.5, 0, 0])
     pusher["shapes"] = [{"type": "box", "size": [0.2, 0.2, 0.2]}]

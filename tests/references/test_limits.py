@@ -103,3 +103,24 @@ def test_equal_limits_lock() -> None:
     sim.advance(1000)
     assert abs(float(sim.joint_table()["q"][0])) < 1e-9
     assert sim.energy()["kinetic"] < 1e-15
+
+
+@pytest.mark.parametrize("kind", ["slider", "hinge"])
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_what_starts_beyond_a_stop_is_brought_back_without_a_velocity(
+    formulation: str, kind: str
+) -> None:
+    body = {"name": "body", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    joint = {"name": "stop", "type": kind, "parent": "world", "child": "body", "axis": [1, 0, 0]}
+    joint |= {"limits": {"lower": 0.05, "upper": 1.0}}
+    joint |= {"anchor": [0, 0, 0]} if kind == "hinge" else {}
+    simulation = {"dt": 1e-3, "duration": 0.2, "formulation": formulation}
+    sim = simulate(document([body], [joint], gravity=[0, 0, 0], simulation=simulation))
+    sim.advance(sim.total_steps)
+    (row,) = sim.joint_table()
+    assert row["q"] == pytest.approx(0.05, abs=2e-6)
+    assert abs(row["qd"]) < 1e-9
+    # as far as it was at the start: the first step is not lost
+    (found,) = sim.findings()
+    assert found["value"] == pytest.approx(0.05, rel=1e-9)
+    assert (found["first_step"], found["joint"]) == (1, "stop")

@@ -150,6 +150,57 @@ def test_what_a_lift_carries_stays_on_it(interpolation: str, dt: float) -> None:
     assert sim.findings() == []
 
 
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize("damping", [0.0, 1e-6])
+def test_the_work_of_a_body_that_pulls_at_a_spring_is_booked(
+    damping: float, formulation: str
+) -> None:
+    """x = v t - (v/w) sin(w t), w^2 = k/m, and the energy of body and spring is the work done."""
+    v, k, end = 0.5, 4.0, 2.0
+    puller = {"name": "puller", "type": "kinematic", "position": [2, 0, 0]}
+    pulled = {"name": "pulled", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+    spring = {"name": "s", "type": "spring", "parent": "puller", "child": "pulled"}
+    spring |= {"anchor": [2, 0, 0], "anchor2": [0, 0, 0], "stiffness": k, "damping": damping}
+    simulation = simulate(
+        document(
+            [puller | {"linear_velocity": [v, 0, 0]}, pulled],
+            gravity=[0, 0, 0],
+            forces=[spring],
+            simulation={"dt": 1e-3, "duration": end, "formulation": formulation},
+        )
+    )
+    simulation.advance(simulation.total_steps)
+    w = math.sqrt(k)
+    x, speed = v * end - v / w * math.sin(w * end), v - v * math.cos(w * end)
+    assert simulation.poses()[1, 0] == pytest.approx(x, abs=1e-6)
+    energy = 0.5 * speed**2 + 0.5 * k * (v * end - x) ** 2
+    summary = simulation.summary()
+    assert summary["energy"]["work_in"] == pytest.approx(energy, rel=1e-5)
+    assert summary["energy"]["balance_error"] < 1e-5
+    assert summary["verdict"]["status"] == "trusted"
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize("kind", ["static", "kinematic", "dynamic"])
+def test_bodies_of_every_kind_attract(kind: str, formulation: str) -> None:
+    """A circular orbit about a heavy body takes 2 pi sqrt(r^3/(G M))."""
+    sun = {"name": "sun", "type": kind, "mass": 1e6}
+    sun |= {"inertia": [1.0, 1.0, 1.0]} if kind == "dynamic" else {}
+    planet = {"name": "planet", "position": [1, 0, 0], "linear_velocity": [0, 2, 0]}
+    planet |= {"mass": 1e-3, "inertia": [1e-6, 1e-6, 1e-6]}
+    simulation = simulate(
+        document(
+            [sun, planet],
+            gravity=[0, 0, 0],
+            forces=[{"name": "pull", "type": "point_gravity", "constant": 4e-6}],
+            simulation={"dt": math.pi / 4000, "duration": math.pi, "formulation": formulation},
+        )
+    )
+    simulation.advance(simulation.total_steps)
+    assert simulation.poses()[1, :3] == pytest.approx([1.0, 0.0, 0.0], abs=1e-5)
+    assert simulation.summary()["energy"]["max_relative_drift"] < 1e-6
+
+
 def test_straight_lines_and_rest_before_and_after() -> None:
     motion = {"times": [0.1, 0.2, 0.4], "positions": [[0, 0, 0], [1, 0, 0], [1, 2, 0]]}
     body = {"name": "b", "type": "kinematic", "motion": motion}
