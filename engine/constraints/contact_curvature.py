@@ -164,6 +164,14 @@ def _of_facet(K: NDArray, basis: tuple[Vec3, Vec3]) -> Sym2:
 
 
 @kernel
+def _is_within_cap(kind: int, size: Vec3, p: Vec3, gap: float, m: Vec3) -> bool:
+    """Whether the point p is inside the rim of a cap of a cylinder, or of the base of a cone."""
+    inside = size[0] - abs(gap) - NEAR * size[0]
+    is_cap = kind == CYLINDER or m[2] < 0.0
+    return bool(is_cap and inside > 0.0 and p[0] * p[0] + p[1] * p[1] < inside * inside)
+
+
+@kernel
 def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3, Vec3]) -> Sym2:
     """Curvature [1/m] of shape s at contact c, positive where convex, in a basis of the tangents.
 
@@ -203,7 +211,8 @@ def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3,
         and abs(m[2]) > CAP_FACES
         and contacts.feature[c] & LABELS != NEAREST_FEATURE
     ):
-        return SHARP_POINT  # a point of the rim that stays the same
+        # a point of the rim stays the same
+        return PLANAR if _is_within_cap(kind, size, p, float(contacts.gap[c]), m) else SHARP_POINT
     if kind in (CAPSULE, CYLINDER, CONE):
         return _of_round(kind, size, p, m, basis)
     return PLANAR

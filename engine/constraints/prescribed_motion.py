@@ -78,7 +78,7 @@ def end_of_step(world: World) -> float:
 
 @kernel
 def velocity_at_end(world: World, m: int) -> tuple[Vec3, Vec3]:
-    """`velocity_at_time` of motion m at the end of the step: the mean of just before and just after."""
+    """Velocities of motion m at the end of the step: the mean of those just before and after."""
     motion, end = world.model.prescribed, end_of_step(world)
     beside = BESIDE * world.options.time_step
     v, w = velocity_at_time(motion, m, end - beside)

@@ -200,3 +200,44 @@ def test_a_rattleback_rolls_on_a_belt_as_on_the_floor() -> None:
     turns, _, _ = simulated(still, 1.0, n)
     carried, _, _ = simulated(belt, 1.0, n)
     assert np.abs((turns * carried.inv()).magnitude()).max() < 1e-6
+
+
+DISCS: dict[str, dict[str, Any]] = {
+    "cylinder": {"type": "cylinder", "radius": 0.36, "length": 0.02},
+    "box": {"type": "box", "size": [0.72, 0.72, 0.02]},
+    "cone": {"type": "cone", "radius": 0.36, "length": 0.02, "orientation": [0, 1, 0, 0]},
+}
+
+
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("shape", DISCS)
+def test_a_box_stays_where_it_is_on_a_turntable(shape: str, driven: bool) -> None:
+    """Friction of m w^2 r, far below its largest, leads it on its circle."""
+    w, r, mass, size, dt = 3.49, 0.12, 2.0, 0.05, 1e-3
+    on_top = {"position": [0, 0, -0.005 if shape == "cone" else -0.01]}
+    table: dict[str, Any] = {"name": "table", "angular_velocity": [0, 0, w]}
+    table["shapes"] = [DISCS[shape] | on_top]
+    joints = []
+    if driven:
+        table |= {"mass": 20.0, "inertia": [1.0, 1.0, 1.0]}
+        axle = {"name": "axle", "type": "hinge", "parent": "world", "child": "table"}
+        motor = {"motor": {"type": "velocity", "target": w}}
+        joints = [axle | motor | {"anchor": [0, 0, 0], "axis": [0, 0, 1]}]
+    else:
+        table["type"] = "kinematic"
+    load = {"name": "load", "position": [r, 0, 0.5 * size], "mass": mass}
+    load |= {"linear_velocity": [0, w * r, 0], "angular_velocity": [0, 0, w]}
+    load |= {"shapes": [{"type": "box", "size": [size] * 3}]}
+    options = {"dt": dt, "duration": 2.0}
+    scene = {"bodies": [table, load], "joints": joints, "simulation": options}
+    simulation = engine.Simulation(load_scene(scene))
+    simulation.advance(simulation.total_steps - 10)
+    for _ in range(10):
+        simulation.advance(1)
+        place = simulation.state.p_WB[1] * [1, 1, 0]
+        pushes = [row["normal_force"] for row in simulation.contact_table()]
+        assert sum(pushes) == pytest.approx(mass * 9.81, rel=1e-3)
+        n = int(simulation.work.contacts.count[0])
+        friction = np.abs(simulation.work.contacts.impulse_W[:n].sum(axis=0) @ place) / r / dt
+        assert friction == pytest.approx(mass * w * w * r, rel=1e-3)
+    assert np.linalg.norm(place) == pytest.approx(r, rel=1e-5)

@@ -189,7 +189,7 @@ def test_a_moving_support_lets_nobody_sleep() -> None:
     assert sim.asleep().tolist() == [False, True, True]
 
 
-HOIST = {
+HOIST: dict[str, dict[str, Any]] = {
     "fixed": {"type": "fixed"},
     "distance": {"type": "distance", "anchor2": [0, 0, 0.1]},
     "rope": {"type": "distance", "anchor2": [0, 0, 0.1], "limits": {"upper": 0.95}},
@@ -202,7 +202,8 @@ def hoisted(name: str, sleeping: dict[str, Any]) -> Simulation:
     """A box on the ground below a hook that begins to rise after 0.3 s, by 0.5 m/s at once."""
     rise = {"times": [0.0, 0.3, 0.5], "positions": [[0, 0, 1], [0, 0, 1], [0, 0, 1.1]]}
     hook = {"name": "hook", "type": "kinematic", "position": [0, 0, 1], "motion": rise}
-    held = {"name": "held", "parent": "hook", "child": "box", "anchor": [0, 0, 1]} | HOIST[name]
+    held: dict[str, Any] = {"name": "held", "parent": "hook", "child": "box", "anchor": [0, 0, 1]}
+    held |= HOIST[name]
     if name in ("fixed", "slider"):
         held["anchor"] = [0, 0, 0.1]
     bodies = [ground(), hook, box("box", [0, 0, 0.1])]

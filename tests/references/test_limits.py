@@ -111,7 +111,8 @@ def test_what_starts_beyond_a_stop_is_brought_back_without_a_velocity(
     formulation: str, kind: str
 ) -> None:
     body = {"name": "body", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
-    joint = {"name": "stop", "type": kind, "parent": "world", "child": "body", "axis": [1, 0, 0]}
+    joint: dict[str, Any] = {"name": "stop", "type": kind, "parent": "world", "child": "body"}
+    joint |= {"axis": [1, 0, 0]}
     joint |= {"limits": {"lower": 0.05, "upper": 1.0}}
     joint |= {"anchor": [0, 0, 0]} if kind == "hinge" else {}
     simulation = {"dt": 1e-3, "duration": 0.2, "formulation": formulation}

@@ -159,7 +159,7 @@ def test_the_work_of_a_body_that_pulls_at_a_spring_is_booked(
     v, k, end = 0.5, 4.0, 2.0
     puller = {"name": "puller", "type": "kinematic", "position": [2, 0, 0]}
     pulled = {"name": "pulled", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
-    spring = {"name": "s", "type": "spring", "parent": "puller", "child": "pulled"}
+    spring: Document = {"name": "s", "type": "spring", "parent": "puller", "child": "pulled"}
     spring |= {"anchor": [2, 0, 0], "anchor2": [0, 0, 0], "stiffness": k, "damping": damping}
     simulation = simulate(
         document(
@@ -184,9 +184,9 @@ def test_the_work_of_a_body_that_pulls_at_a_spring_is_booked(
 @pytest.mark.parametrize("kind", ["static", "kinematic", "dynamic"])
 def test_bodies_of_every_kind_attract(kind: str, formulation: str) -> None:
     """A circular orbit about a heavy body takes 2 pi sqrt(r^3/(G M))."""
-    sun = {"name": "sun", "type": kind, "mass": 1e6}
+    sun: Document = {"name": "sun", "type": kind, "mass": 1e6}
     sun |= {"inertia": [1.0, 1.0, 1.0]} if kind == "dynamic" else {}
-    planet = {"name": "planet", "position": [1, 0, 0], "linear_velocity": [0, 2, 0]}
+    planet: Document = {"name": "planet", "position": [1, 0, 0], "linear_velocity": [0, 2, 0]}
     planet |= {"mass": 1e-3, "inertia": [1e-6, 1e-6, 1e-6]}
     simulation = simulate(
         document(
