@@ -6,7 +6,6 @@ accounting/early_impacts.py adds up what `mark_early` marks.
 
 from __future__ import annotations
 
-import math
 from math import inf
 
 from cardan.engine.accounting.body_records import (
@@ -18,10 +17,6 @@ from cardan.engine.accounting.body_records import (
     BRAKED_NOW,
     EARLY_TIME,
     EXACT,
-    IMPACT_STEP,
-    IMPACT_WITH,
-    IMPACTS,
-    LARGEST_V,
     RELEASE_STEP,
     RELEASES,
     RUBBED,
@@ -32,6 +27,7 @@ from cardan.engine.accounting.body_records import (
 )
 from cardan.engine.accounting.crossings import GATE_EARLY, GATE_STATIC, GATE_STRUCK
 from cardan.engine.accounting.early_impacts import mark_early, note_early
+from cardan.engine.accounting.simultaneous_impacts import note_rebound
 from cardan.engine.accounting.supports import (
     approach_velocity,
     lose_supports,
@@ -65,38 +61,11 @@ from cardan.engine.world.options import RestitutionLaw
 from cardan.engine.world.rows import ROW_FRICTION
 from cardan.engine.world.world import World
 
-# change of velocity by a rebound, over the largest speed of the body, from which on it matters what
-# a law of restitution makes of it
-PASSED_ON = 0.1
 # share of the largest friction up to which it stops the sliding in an impact
 STICKS = 0.999
 # mean share of a step that is left after a blow
 RUBBED_STEP = 0.4
 POISSON, PROPAGATING = int(RestitutionLaw.POISSON), int(RestitutionLaw.PROPAGATING)
-
-
-@kernel
-def note_impact(world: World, i: int, other: int, rebound: float) -> None:
-    """Count with how many bodies body i has an impact in this step, whose outcome matters.
-
-    rebound [N s]: the restitution of the impact times its impulse, by which laws of restitution
-    differ where it is passed on.
-    """
-    state = world.state
-    if world.kind[i] != DYNAMIC:
-        return
-    largest = state.extremes[first_of(world) + VARIED * i + LARGEST_V]
-    v = load3(state.v_WB_W, i)
-    fastest = math.sqrt(max(largest, dot(v, v)))
-    if rebound * world.model.bodies.inverse_mass[i] < PASSED_ON * fastest:
-        return
-    at, step = first_of(world) + VARIED * i, float(state.step[0])
-    if state.extremes[at + IMPACT_STEP] != step:
-        state.extremes[at + IMPACT_STEP] = step
-        state.extremes[at + IMPACT_WITH] = float(other)
-        state.extremes[at + IMPACTS] = max(state.extremes[at + IMPACTS], 1.0)
-    elif state.extremes[at + IMPACT_WITH] != float(other):
-        state.extremes[at + IMPACTS] = 2.0
 
 
 @kernel
@@ -338,8 +307,7 @@ def record_impact(world: World, contacts: Contacts, c: int) -> None:
         # Poisson's rebound is no impulse of this kick
         rebound = contacts.restitution[c] * norm(load3(contacts.impulse_W, c))
         rebound = inf if options.restitution_law == POISSON else rebound
-        note_impact(world, a, b, rebound)
-        note_impact(world, b, a, rebound)
+        note_rebound(world, (a, b), rebound, float(world.state.step[0]))
     mark_moment(world, c)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardan.engine.accounting.simultaneous_impacts import note_resolved
 from cardan.engine.accounting.work import add_external, carried_speed, pushes_against_world
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.active_contacts import (
@@ -19,7 +20,7 @@ from cardan.engine.impacts.gather import gather
 from cardan.engine.impacts.laws import newton_impact, poisson_impact, write_speeds
 from cardan.engine.problem.coupled import goes_on
 from cardan.engine.world.model import DYNAMIC
-from cardan.engine.world.options import RestitutionLaw
+from cardan.engine.world.options import ImpactTime, RestitutionLaw
 from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
 from cardan.engine.world.state import (
     LEDGER_CORRECTION,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cardan.engine.world.workspace import Workspace
     from cardan.engine.world.world import World
 
+EXACT = int(ImpactTime.EXACT)
 POISSON = int(RestitutionLaw.POISSON)
 PROPAGATING = int(RestitutionLaw.PROPAGATING)
 
@@ -226,11 +228,13 @@ def resolve(world: World, window: ImpactWindow) -> bool:
         impacts.kept[i] = speed_along(problem, i, impacts.velocity)
     threshold = max(window.threshold, NOTHING * fastest)
     above = ImpactWindow(window.horizon, window.closed, window.touching, threshold, window.before)
-    rounds = 1
-    if world.options.restitution_law == PROPAGATING:
+    rounds, law = 1, world.options.restitution_law
+    if law == PROPAGATING:
         rounds = ROUNDS + ROUNDS_PER_CONTACT * work.contacts.count[0]
     for _ in range(rounds):
         resolve_once(world, above, fastest)
+        if law != PROPAGATING and world.options.impact_time == EXACT:
+            note_resolved(world)
         fastest = fastest_approach(problem, work.contacts, impacts, above)
         if fastest == 0.0:
             break

@@ -137,6 +137,27 @@ def test_a_row_with_gaps_passes_the_speed_on_in_one_step() -> None:
     assert sim.poses()[:, 0] == pytest.approx(expected, abs=1e-12)
 
 
+def struck_together(sim: Simulation) -> list[str]:
+    """Bodies that the verdict says bounced off two others at once."""
+    sim.advance(1)
+    found = sim.summary()["verdict"]["findings"]
+    return [one["body"] for one in found if one["quantity"] == "simultaneous_impacts"]
+
+
+@pytest.mark.parametrize(
+    ("law", "gap", "expected"),
+    [("newton", 0, ["ball-1"]), ("poisson", 0, ["ball-1"]), ("propagating", 0, [])]
+    + [(law, 0.01, []) for law in ("newton", "poisson", "propagating")],
+)
+def test_impacts_whose_outcome_the_law_decides_are_named(
+    law: str, gap: float, expected: list[str]
+) -> None:
+    """A ball onto two that touch; with gaps between them impacts follow one another in a step."""
+    options = {"dt": 0.1}
+    sim = row_of_balls([1.0, 0, 0], law, "exact", gap=gap, simulation=options)
+    assert struck_together(sim) == expected
+
+
 def test_a_ball_between_two_walls() -> None:
     """It meets a wall every 0.3 s/v: thirty times in a step, and on."""
     wall = {"type": "box", "size": [0.1, 1, 1], "material": "steel"}
