@@ -75,7 +75,7 @@ def find_equilibrium(smooth: SmoothModel, search: bool = True) -> Equilibrium:
         if left <= BALANCED * size and (largest <= MOVED or left <= 1e-3 * BALANCED * size):
             break
         steps += 1
-        share = min(1.0, LARGEST_STEP / largest)
+        share = LARGEST_STEP / max(largest, LARGEST_STEP)
         before = float(force @ d)
         while True:
             new_force, new_q, new_T, new_free = forces(smooth, smooth.moved(q, T @ (share * d)))
@@ -169,6 +169,12 @@ class Stability(NamedTuple):
     least_stiffness: float | None  # N m/rad or N/m: eigenvalue of K in units of rad and length
     eigenvalues: Array  # 1/s^2  of K z = eigenvalue M z, ascending
     symmetric: bool  # whether all forces have a potential
+
+    @property
+    def frequencies(self) -> Array:
+        """Natural frequencies of the directions in which it swings [Hz], ascending."""
+        frequencies: Array = np.sqrt(self.eigenvalues[self.eigenvalues > 0.0]) / (2.0 * np.pi)
+        return frequencies
 
 
 NOTHING_MOVES = Stability(None, None, np.zeros(0), True)

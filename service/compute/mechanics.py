@@ -116,11 +116,8 @@ def statics_of(scene: Scene, asked: s.StaticsRequest) -> Answer:
     found = statics(scene, search=asked.search, load=load)
     stability = None
     if found.stability is not None:
-        squares = found.stability.eigenvalues
-        stability = found.stability._asdict() | {
-            "eigenvalues": squares,
-            "frequencies": np.sqrt(squares[squares > 0.0]) / (2.0 * math.pi),
-        }
+        own = found.stability
+        stability = own._asdict() | {"frequencies": own.frequencies}
     return {
         "status": found.status,
         "reason": found.reason,

@@ -188,15 +188,17 @@ def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
     if body is None:
         return False
     if "must be larger than mjMINVAL" in refusal:
-        light = float(body.mass) <= 0.0
+        mass = float(body.mass)
         _give_light_inertia(spec, body, share)
-        notes.guessed(
-            "light_link" if light else "inertia_missing",
-            "A moving body without mass gets a small share of what it carries: bodies need one."
-            if light
-            else "A moving body with mass and no inertia gets that of a small ball.",
-            where,
-        )
+        if mass > 0.0:
+            what = "A moving body with mass and no inertia gets that of a small ball."
+            notes.guessed("inertia_missing", what, where)
+        elif mass < 0.0:
+            what = f"A mass of {mass:g} kg is not possible: a small share of what the body carries."
+            notes.guessed("negative_mass", what, where)
+        else:
+            what = "A moving body without mass gets a small share of what it carries."
+            notes.guessed("light_link", what, where)
         return True
     if "positive eigenvalues" in refusal and np.isfinite(body.fullinertia[0]):
         point = _make_positive(body)

@@ -56,7 +56,7 @@ def _include(folder: Folder, path: Path, root: Element) -> None:
 def _leave_out(root: Element, notes: Notes) -> None:
     """Remove elements that scenes do not have, so that their files and plugins are not loaded."""
     for tag, what in (
-        ("sensor", "Sensors are not part of a scene; recordings hold every state."),
+        ("sensor", "Sensors of a model are not brought; a scene has its own in `sensors`."),
         ("extension", "Plugins are not run."),
         ("plugin", "Plugins are not run."),
     ):

@@ -99,6 +99,7 @@ def test_a_train_of_springs_sags_and_has_the_frequencies_of_a_chain() -> None:
     assert sag == pytest.approx([-(n - i) * m * G / k for i in range(n)], rel=1e-9)
     modes = 4.0 * k / m * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (2 * (2 * n + 1))) ** 2
     assert found.stability.eigenvalues == pytest.approx(modes, rel=1e-8)
+    assert found.stability.frequencies == pytest.approx(np.sqrt(modes) / (2.0 * np.pi), rel=1e-8)
 
 
 @pytest.mark.parametrize("mass", [1e-6, 1.0, 1e3, 1e5])

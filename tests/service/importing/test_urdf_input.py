@@ -96,6 +96,17 @@ TRIANGLES = "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 TINY = "v 0 0 0\nv 1e-6 0 0\nv 0 1e-6 0\nv 0 0 1e-6\n" + TRIANGLES
 
 
+@pytest.mark.parametrize(("mass", "code"), [("0", "light_link"), ("-2", "negative_mass")])
+def test_masses_that_are_not_possible_are_guessed(tmp_path: Path, mass: str, code: str) -> None:
+    text = """<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="MASS"/>
+      <inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+      <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    answer = imported(tmp_path, text.replace("MASS", mass))
+    (note,) = [one for one in answer.report.notes if one.code == code]
+    assert (mass in note.message) == (code == "negative_mass")
+
+
 def test_a_mesh_without_volume_is_loaded_with_a_note(tmp_path: Path) -> None:
     (tmp_path / "thin.obj").write_text(TINY)
     shape = '<collision><geometry><mesh filename="thin.obj"/></geometry></collision>'
