@@ -4,12 +4,12 @@ Arguments have passed the models of `service.sessions.parse_command`; what only 
 (does this body exist, has this joint a motor) is checked here. All vectors are in W, SI units.
 """
 
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from cardan.engine import Simulation
 from cardan.schemas import Fault
+from cardan.schemas.checks.names import unknown_name
 from cardan.schemas.error import shown
 from cardan.schemas.given import GivenInvalid
 from cardan.service.errors import ErrorCode, ServiceError
@@ -46,17 +46,8 @@ def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]
     name = arguments.get(field)
     if name is None or name in known:
         return
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the scene has {len(known)} of them"
-    fault = {
-        "pointer": f"/{field}",
-        "code": f"unknown_{kind}",
-        "message": f"there is no {kind} of this name",
-        "got": name,
-        "hint": hint,
-    }
-    detail = f"There is no {kind} {name!r} in the scene; {hint}"
-    raise ServiceError(ErrorCode(f"unknown_{kind}"), detail, errors=[fault])
+    fault = unknown_name(kind, [field], name, list(known))
+    raise ServiceError(ErrorCode(f"unknown_{kind}"), fault.message, errors=[fault.model_dump()])
 
 
 def _set_motor(simulation: Simulation, a: Arguments) -> None:
