@@ -29,7 +29,7 @@ from cardan.schemas import load_scene
 
 # one process compiles the step, which is more than half of all; others beside it may take these
 Share = Literal["step", "solvers", "parts", "lanes", "algorithms", "motion"]
-BESIDE: tuple[Share, ...] = ("algorithms", "solvers", "parts", "lanes", "motion")
+BESIDE: tuple[Share, ...] = ("solvers", "parts", "lanes", "algorithms", "motion")
 
 
 def tiny_scene() -> dict[str, Any]:
@@ -195,6 +195,13 @@ COMPILE: dict[Share, Callable[[], None]] = {
 }
 
 
+def call_every_kernel() -> None:
+    """Compile or load all kernels."""
+    compile_step()
+    compile_algorithms()
+    compile_motion()
+
+
 def warmup(progress: Progress | None = None, share: Share | None = None) -> float:
     """Compile (or load from the cache) every kernel; returns the seconds it took.
 
@@ -212,8 +219,7 @@ def warmup(progress: Progress | None = None, share: Share | None = None) -> floa
             use_everything(move_in_steps())
             move_side_by_side()
         else:
-            for compile_share in (compile_step, compile_algorithms, compile_motion):
-                compile_share()
+            call_every_kernel()
     if share is None:
         mark_complete()
         # kernels that were imported on the way count as well

@@ -293,11 +293,29 @@ def test_after_a_warm_up_no_scene_compiles_anything() -> None:
 
 SHARE = """
 import json
-from cardan.engine.compiler.warmup import call_every_kernel
+from cardan.engine.compiler.warmup import BESIDE, COMPILE
 from cardan.engine.integrators.rates import smooth_rates
 from cardan.engine.step.step import run
-call_every_kernel("rest")
+for share in BESIDE:
+    COMPILE[share]()
 print(json.dumps([len(smooth_rates.signatures), len(run.signatures)]))
+"""
+
+LOWERED = """
+import json
+from cardan.engine.compiler.cache import USER_CACHE
+from cardan.engine.compiler.warmup import BESIDE, COMPILE
+from cardan.engine.lanes.step import step
+from cardan.engine.solvers.islands import solve_problem
+from cardan.engine.step.step import drift_kick_drift, end_step
+for share in BESIDE:
+    COMPILE[share]()
+found = []
+for kernel in (solve_problem, end_step, drift_kick_drift, step):
+    (arguments,) = kernel.inner.signatures
+    file = USER_CACHE.base / kernel.inner._cache.name(arguments)
+    found.append(len(list(file.parent.glob(f"{kernel.__name__}-*"))))
+print(json.dumps(found))
 """
 
 
@@ -305,6 +323,13 @@ print(json.dumps([len(smooth_rates.signatures), len(run.signatures)]))
 def test_smooth_motion_leaves_the_step_to_the_other_process() -> None:
     engine.warmup()
     assert json.loads(python(SHARE, cache.USER_CACHE.base)) == [1, 0]
+
+
+@compiled
+def test_what_other_processes_lower_is_what_the_step_calls() -> None:
+    """With other types of arguments there would be a second file of each kernel."""
+    engine.warmup()
+    assert json.loads(python(LOWERED, cache.USER_CACHE.base)) == [1, 1, 1, 1]
 
 
 def test_smooth_motion_contains_no_second_copy_of_the_solvers() -> None:
