@@ -92,7 +92,7 @@ async function toggleFilm(page, name, say, button) {
   }
   const film = await stopVideo(page.view);
   button.textContent = "Start a video";
-  download(`${name}.webm`, film);
+  download(`${name}.${film.type.startsWith("video/mp4") ? "mp4" : "webm"}`, film);
   say(`Saved: ${(film.size / 1e6).toFixed(1)} MB.`);
 }
 

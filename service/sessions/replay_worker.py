@@ -62,7 +62,8 @@ class Orders:
                 order = self._waiting.popleft()
                 if order.number not in self._skipped:
                     self._channel.send(self._answer(order))
-                self._skipped.discard(order.number)
+                # what is skipped after its answer is of no order that waits
+                self._skipped.intersection_update(other.number for other in self._waiting)
 
     def _hear(self, seconds: float | None) -> None:
         message: Message | None = self._channel.receive(seconds)

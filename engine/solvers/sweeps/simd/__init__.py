@@ -1,1 +1,1 @@
-"""Projected Gauss-Seidel on eight contacts at a time, by graph colouring."""
+"""Projected Gauss-Seidel on several contacts at a time, by graph colouring."""

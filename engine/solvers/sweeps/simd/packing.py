@@ -2,8 +2,8 @@
 
 Contact pairs are coloured (colouring.py), and sixteen of a colour are stored side by side. A sweep
 over the groups, and over the points of each, is a Gauss-Seidel sweep in another order; every
-operation processes eight contacts at once, and bodies are read and written once for all points of a
-pair. Contacts whose bodies have no colour left stay in the problem and are swept singly.
+operation processes VECTOR contacts at once, and bodies are read and written once for all points of
+a pair. Contacts whose bodies have no colour left stay in the problem and are swept singly.
 
 Three axes and two arms determine the rows of a contact; lanes hold these (layout.py):
 

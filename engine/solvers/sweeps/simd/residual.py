@@ -1,4 +1,4 @@
-"""Residual of contacts in lanes: problem/residual.py for eight contacts at a time.
+"""Residual of contacts in lanes: problem/residual.py for several contacts at a time.
 
 Velocities are recomputed from the impulses. Each contact is then measured by its natural map and,
 on the round cone, with De Saxce's correction, by the same formulas.

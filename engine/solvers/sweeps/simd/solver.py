@@ -1,4 +1,4 @@
-"""Projected Gauss-Seidel of the time step, with eight contacts at a time where possible."""
+"""Projected Gauss-Seidel of the time step, with several contacts at a time where possible."""
 
 from __future__ import annotations
 

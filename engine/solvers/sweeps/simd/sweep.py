@@ -5,7 +5,7 @@
     p = n d_n + t1 d_1 + t2 d_2                  by the changes of the three impulses
     v_a -= p/m_a,  w_a -= I_a^-1 (r_a x p),      b likewise, positive
 
-The operations are those of pgs.sweep_cones for eight contacts at once. Loops over lanes have no
+The operations are those of pgs.sweep_cones for VECTOR contacts at once. Loops over lanes have no
 branches, call only inlined functions and touch only their own index, so that LLVM vectorises them.
 The bound is read from memory, because LLVM unrolls a constant loop before it vectorises. Apart from
 the layer, which is only read while velocities are written, loops use at most two arrays: with more,
