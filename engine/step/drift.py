@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from math import inf
 
-from cardan.engine.accounting.crossings import note_growth, under_way
+from cardan.engine.accounting.crossings import (
+    GROWTH_SHARE,
+    SMALL_GROWTH,
+    note_growth,
+    under_way,
+)
+from cardan.engine.accounting.energy import moving_energy
 from cardan.engine.accounting.work import add_impulse
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.bodies.forces import load_gravity
@@ -38,6 +44,19 @@ NEWTON, STEP = int(RestitutionLaw.NEWTON), int(ImpactTime.STEP)
 
 
 @kernel
+def note_drift(world: World, growth: float) -> None:
+    """Record the energy that a drift had gained [J], if it is not little beside the motion of now.
+
+    After a start from rest the largest kinetic energy of the steps before says nothing of it.
+    """
+    state = world.state
+    if growth <= state.extremes[SMALL_GROWTH]:
+        return
+    if growth > GROWTH_SHARE * moving_energy(world.model, state):
+        note_growth(state, growth, under_way(state))
+
+
+@kernel
 def drift_to_kick(world: World) -> None:
     """The first half of the step, to where the kick acts.
 
@@ -46,7 +65,7 @@ def drift_to_kick(world: World) -> None:
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
     advance_poses(world, h)
     drift_motions(world)
-    note_growth(world.state, drift_before_kick(world, h), under_way(world.state))
+    note_drift(world, drift_before_kick(world, h))
     record_phase(world.report, PHASE_MOVE, now)
 
 
@@ -61,7 +80,7 @@ def drift_from_kick(world: World) -> None:
     prescribe_poses(world)
     height = drift_after_kick(world, h)
     closed = close_loops(world)
-    note_growth(world.state, finish_drift(world, h, height), under_way(world.state))
+    note_drift(world, finish_drift(world, h, height))
     restore_loop_energy(world, closed)
     record_phase(world.report, PHASE_MOVE, now)
 

@@ -66,6 +66,18 @@ def test_a_speed_that_is_commanded_later_is_in_time(formulation: str, allowed: f
 
 
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_start_from_rest_is_no_growth_of_energy(formulation: str) -> None:
+    """What a drift gains is compared with the motion of now: before, nothing has moved."""
+    sim = slider_crank(formulation, 1e-3)
+    sim.set_motor("crank", 0.0)
+    sim.advance(50)
+    assert sim.summary()["energy"]["max_kinetic"] < 1e-20
+    sim.set_motor("crank", SPEED)
+    sim.advance(sim.total_steps - 50)
+    assert sim.summary()["verdict"]["findings"] == []
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9])
 def test_a_target_that_jumps_within_a_step_moves_what_its_steps_say(
     formulation: str, share: float

@@ -130,10 +130,14 @@ STOPPED: Document = {"/joints/1/limits": {"lower": -0.02, "upper": 0.02}}
 PUSHED = {"type": "position", "stiffness": 50.0, "damping": 1.0, "target": 0.1, "max_force": 90.0}
 PUSHES = {"type": "velocity", "target": 1.0, "max_force": 1.0}
 LIFT = {"type": "wrench", "body": "b2", "force": [0.5, 2.0, 4.0], "torque": [0.1, 0.0, 0.0]}
+SMOOTH = {"shapes": [{"type": "box", "size": [3, 3, 0.1], "material": "smooth"}]}
 WITH_OTHERS: dict[str, Document] = {
     "stop": STOPPED,
     "contact": MET,
-    "both": MET | {"/joints/0/limits": {"lower": -0.02, "upper": 0.02}},
+    # without friction, which could hold what the stop holds
+    "both": MET
+    | {"more": [WALL | SMOOTH], "/materials": {"smooth": {"friction": 0.0}}}
+    | {"/joints/0/limits": {"lower": -0.02, "upper": 0.02}},
     "friction": MET | {"/joints/3/friction": 0.3, "/joints/1/friction": 0.8},
     "body": MET | {"more": [WALL, LOOSE]},
     "velocity": MET | {"/joints/3/motor": PUSHES},
