@@ -303,18 +303,27 @@ print(json.dumps([len(smooth_rates.signatures), len(run.signatures)]))
 
 LOWERED = """
 import json
-from cardan.engine.compiler.cache import USER_CACHE
-from cardan.engine.compiler.warmup import BESIDE, COMPILE
-from cardan.engine.lanes.step import step
+from numba import typeof
+from cardan.engine.compiler import warmup
+from cardan.engine.lanes.step import run, step as step_of_lanes
 from cardan.engine.solvers.islands import solve_problem
-from cardan.engine.step.step import drift_kick_drift, end_step
-for share in BESIDE:
-    COMPILE[share]()
+from cardan.engine.step.kick import solve_kick
+from cardan.engine.step.step import advance, drift_kick_drift, end_step, step
+for share in warmup.BESIDE:
+    warmup.COMPILE[share]()
+beside = {one: one.inner.signatures for one in
+          (solve_problem, end_step, drift_kick_drift, step_of_lanes)}
+world = (typeof(warmup.move_in_steps().world),)
+warmup.move_side_by_side()
 found = []
-for kernel in (solve_problem, end_step, drift_kick_drift, step):
-    (arguments,) = kernel.inner.signatures
-    file = USER_CACHE.base / kernel.inner._cache.name(arguments)
-    found.append(len(list(file.parent.glob(f"{kernel.__name__}-*"))))
+for caller, arguments, callee in (
+    (solve_kick, world, solve_problem), (step, world, end_step),
+    (advance, world, drift_kick_drift), (run, run.signatures[0], step_of_lanes),
+):
+    caller.inner.compile(arguments)
+    called = [one.origin for one in caller.inner.overloads[arguments].library.callees]
+    types = [one[2] for one in called if one[:2] == (callee.__module__, callee.__name__)]
+    found.append(types == beside[callee])
 print(json.dumps(found))
 """
 
@@ -327,9 +336,9 @@ def test_smooth_motion_leaves_the_step_to_the_other_process() -> None:
 
 @compiled
 def test_what_other_processes_lower_is_what_the_step_calls() -> None:
-    """With other types of arguments there would be a second file of each kernel."""
+    """With other types of arguments it would be lowered once more."""
     engine.warmup()
-    assert json.loads(python(LOWERED, cache.USER_CACHE.base)) == [1, 1, 1, 1]
+    assert json.loads(python(LOWERED, cache.USER_CACHE.base)) == [True] * 4
 
 
 def test_smooth_motion_contains_no_second_copy_of_the_solvers() -> None:
