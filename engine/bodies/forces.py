@@ -57,17 +57,22 @@ def acts_on_both(forces: Forces, state: State, f: int) -> bool:
 
 
 @kernel
-def next_point(targets: Targets, table: int, time: float) -> int:
-    """The first point of a series after a time; the end of the series when there is none."""
-    low = targets.start[table]
-    high = low + targets.count[table]
+def first_after(times: NDArray, low: int, high: int, time: float) -> int:
+    """The first of the ascending times [low, high) after a time; high where there is none."""
     while low < high:
         middle = (low + high) // 2
-        if time < targets.times[middle]:
+        if time < times[middle]:
             high = middle
         else:
             low = middle + 1
     return low
+
+
+@kernel
+def next_point(targets: Targets, table: int, time: float) -> int:
+    """The first point of a series after a time; the end of the series when there is none."""
+    start = targets.start[table]
+    return first_after(targets.times, start, start + targets.count[table], time)
 
 
 @kernel

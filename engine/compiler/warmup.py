@@ -27,9 +27,11 @@ from cardan.engine.step.step import drift_kick_drift, end_step
 from cardan.engine.world.state import VELOCITIES_KEPT
 from cardan.schemas import load_scene
 
-# one process compiles the step, which is more than half of all; others beside it may take these
+# one process compiles the step, which is more than half of all; others beside it may take the rest,
+# and lower what the step calls
 Share = Literal["step", "solvers", "parts", "lanes", "algorithms", "motion"]
-BESIDE: tuple[Share, ...] = ("solvers", "parts", "lanes", "algorithms", "motion")
+LOWERED: tuple[Share, ...] = ("solvers", "parts", "lanes") if HAS_LANES else ()
+BESIDE: tuple[Share, ...] = (*LOWERED, "algorithms", "motion")
 
 
 def tiny_scene() -> dict[str, Any]:
@@ -133,23 +135,20 @@ def move_smoothly() -> Simulation:
 
 def lower_solvers() -> None:
     """Lower the solvers of the step, for the process that compiles it."""
-    if HAS_LANES:
-        solve_problem.inner.compile((typeof(start_smoothly().world),))
+    solve_problem.inner.compile((typeof(start_smoothly().world),))
 
 
 def lower_parts() -> None:
     """Lower the later parts of the step, for the process that compiles it."""
-    if HAS_LANES:
-        world = typeof(start_smoothly().world)
-        end_step.inner.compile((world, boolean))
-        drift_kick_drift.inner.compile((world,))
+    world = typeof(start_smoothly().world)
+    end_step.inner.compile((world, boolean))
+    drift_kick_drift.inner.compile((world,))
 
 
 def lower_lanes() -> None:
     """Lower the step of worlds side by side, for the process that compiles the other step."""
-    if HAS_LANES:
-        lanes = lanes_handle(lane_world(start_smoothly().built))._numba_type_.struct_type
-        step_of_lanes.inner.compile((lanes, float64))
+    lanes = lanes_handle(lane_world(start_smoothly().built))._numba_type_.struct_type
+    step_of_lanes.inner.compile((lanes, float64))
 
 
 def move_side_by_side() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cardan.engine.bodies.forces import BESIDE, first_after
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.motor_targets import turning_of
 from cardan.engine.spatial.quaternion import Quaternion, load4, multiply, rotate, unit
@@ -10,21 +11,13 @@ from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, scal
 from cardan.engine.world.model import PrescribedMotion
 from cardan.engine.world.world import World
 
-# share of a step before and after its end where velocities are read: their mean at a kink
-BESIDE = 1e-6
-
 
 @kernel
 def piece_at(motion: PrescribedMotion, m: int, time: float) -> int:
     """The piece of motion m at a time; before its first sample -1."""
-    low, high = motion.start[m], motion.start[m + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if time < motion.time[middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return low - 1 if low > motion.start[m] else -1
+    start = motion.start[m]
+    after = first_after(motion.time, start, motion.start[m + 1], time)
+    return after - 1 if after > start else -1
 
 
 @kernel

@@ -137,7 +137,7 @@ class SecondRuns(Account):
     def _exact_solver(self) -> Any:
         """The solver of the scene, made exact."""
         options = self.scene.simulation.solver
-        return options.model_copy(update=solver_errors.EXACT)
+        return options.model_copy(update={"method": "auto", **solver_errors.EXACT})
 
     def _measure(self, shares: doubling.Shares, found: list[dict[str, Any]]) -> NDArray[np.float64]:
         """Errors of the motions of this run, over their reaches; none: its estimates stand.

@@ -28,7 +28,7 @@ from cardan.engine.runs.trials import Trial, Trials, judged
 from cardan.engine.runs.verification import ROUNDING, Stopped, Track
 from cardan.engine.simulation import Simulation
 from cardan.engine.verdict import sentence, verdict_for
-from cardan.engine.verdict.solver_errors import EXACT_SWEEPS, EXACT_TOLERANCE
+from cardan.engine.verdict.solver_errors import EXACT, EXACT_SWEEPS, EXACT_TOLERANCE
 from cardan.engine.world.options import SolverMethod
 from cardan.schemas import Scene, scene_hash
 
@@ -192,8 +192,7 @@ def exact_enough(
     usual = runs.get(refinement) or trials.run(scene, refinement)
     if not sweeps(usual):
         return scene, {**runs, refinement: usual}
-    more = {"tolerance": EXACT_TOLERANCE, "max_iterations": EXACT_SWEEPS}
-    exact = with_options(scene, solver=scene.simulation.solver.model_copy(update=more))
+    exact = with_options(scene, solver=scene.simulation.solver.model_copy(update=EXACT))
     solved = trials.run(exact, refinement)
     found = judged(scene, trials.distance(usual, solved), None)
     dt = scene.simulation.dt / refinement

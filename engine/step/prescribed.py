@@ -13,9 +13,9 @@ the middle of the step.
 
 from __future__ import annotations
 
+from cardan.engine.bodies.forces import BESIDE
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.prescribed_motion import (
-    BESIDE,
     end_of_step,
     piece_at,
     pose_at,

@@ -23,9 +23,9 @@ SOLVER_CHANGE = (
 
 # what residuals may add up to, as a share of the shortest body, before the solver is looked at
 LEFT_SHARE = 1e-3
-# fields of a scene's solver that make it exact: tolerance [m/s] and sweeps
+# fields of a scene's solver that make its sweeps exact: tolerance [m/s] and sweeps
 EXACT_TOLERANCE, EXACT_SWEEPS = 1e-10, 2000
-EXACT = {"method": "auto", "tolerance": EXACT_TOLERANCE, "max_iterations": EXACT_SWEEPS}
+EXACT = {"tolerance": EXACT_TOLERANCE, "max_iterations": EXACT_SWEEPS}
 # methods that end near one of several solutions
 ITERATIVE = (
     SolverMethod.PGS,
