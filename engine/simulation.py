@@ -382,12 +382,12 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
 
     def snapshot(self) -> bytes:
         """Everything the future depends on."""
-        return to_bytes(self.state, self._identity)
+        return to_bytes(self.state, self._identity, can_be_repeated=self.can_be_repeated)
 
     def restore(self, data: bytes) -> None:
         """Go to a snapshot of the same scene and engine; raises ValueError for any other."""
-        self.state = from_bytes(data, self._identity, self.state)
-        self.lose_trail()
+        self.state, can_be_repeated = from_bytes(data, self._identity, self.state)
+        self.find_trail_later(can_be_repeated=can_be_repeated)
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
             self._allocate(first_room(len(self.state.contacts.key)))
             self.watch_events(len(self._events.who) > 0)

@@ -28,10 +28,12 @@ from cardan.engine.world.model import (
     FORCE_TORSION,
     FORCE_WRENCH,
     HINGE,
+    HINGE2,
     RING,
     SCREW,
     SPHERE,
     TUBE,
+    UNIVERSAL,
     Bodies,
     Forces,
     Joints,
@@ -46,8 +48,8 @@ Mask = NDArray[np.bool_]
 NONE, SMALL = 1e-9, 1e-3
 # shapes whose own axis is z of their frame
 OF_REVOLUTION = (CAPSULE, CYLINDER, CONE, TUBE, RING, BOWL)
-# joints about whose axis a body turns
-PINS = (HINGE, CYLINDRICAL, SCREW)
+# joints that let a body turn about its axis of the joint
+PINS = (HINGE, CYLINDRICAL, SCREW, HINGE2, UNIVERSAL)
 
 
 def off_axis(v: Array, axis: Array) -> Mask:

@@ -1,4 +1,4 @@
-"""The same run once more with other steps, where its verdict hangs on an estimate."""
+"""The same run once more, or its beginning, with other steps or an exact solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from cardan.engine.verdict import Names, doubling, solver_errors
 
 
 class SecondRuns(Account):
-    """An account that does a small run again (engine/verdict/doubling.py, solver_errors.py)."""
+    """An account that does its run again (engine/verdict/doubling.py, solver_errors.py): the whole
+    of a small one, of a longer one the beginning."""
 
     scene: Any
     advance: Callable[..., int]
@@ -41,9 +42,10 @@ class SecondRuns(Account):
         """Note that the run is no more that of its scene, so that second runs say nothing of it."""
         if self._follows_scene:
             return
+        self._span = 0
         self._due: tuple[int, ...] = ()
         self._trail: list[doubling.Moment] = []
-        self._is_lost = self._can_be_repeated = False
+        self._is_lost = False
 
     @contextmanager
     def as_the_scene_says(self) -> Iterator[None]:
@@ -54,22 +56,34 @@ class SecondRuns(Account):
         finally:
             self._follows_scene = False
 
-    def lose_trail(self) -> None:
-        """Forget the moments before a snapshot, from which the run goes on."""
-        self._trail, self._is_lost = [], len(self._due) > 0
+    @property
+    def can_be_repeated(self) -> bool:
+        """Whether second runs tell something of this one: it is that of its scene."""
+        return self._span > 0
 
     def begin_trail(self) -> None:
-        """Prepare to compare this run with others of its scene, if it is small."""
+        """Prepare to compare this run with others of its scene."""
+        self._follow_scene()
+        self._note_trail()
+
+    def find_trail_later(self, *, can_be_repeated: bool) -> None:
+        """Forget the moments before a snapshot, from which the run goes on; it says whether there
+        are any."""
+        self.leave_scene()
+        if can_be_repeated:
+            self._follow_scene()
+            self._is_lost = len(self._due) > 0
+
+    def _follow_scene(self) -> None:
+        """Choose the moments that are compared: none of them was seen yet."""
         self.leave_scene()
         self._measured: NDArray[np.float64] | None = None
         self._unsolved: NDArray[np.float64] | None = None
         if tells_by_steps(self.scene):
             return
-        of_run = self.model, self.options, self.total_steps
-        self._can_be_repeated = doubling.can_be_repeated(*of_run)
-        if doubling.can_be_doubled(*of_run):
-            self._due = doubling.due_steps(self.total_steps)
-            self._note_trail()
+        self._span = doubling.repeated_steps(self.model, self.options, self.total_steps)
+        if self._span > 0 and doubling.can_be_doubled(self.model):
+            self._due = doubling.due_steps(self._span)
 
     def _steps_at_once(self, n: int) -> int:
         """n, or the steps up to the next moment that is compared."""
@@ -87,10 +101,11 @@ class SecondRuns(Account):
             self._trail.append(doubling.moment(self.state))
 
     def findings(self) -> list[dict[str, Any]]:
-        """Findings of the account; at the end of a small run its errors are measured.
+        """Findings of the account; at the end of a run its errors are measured.
 
         They are where no command changed the run, and where estimates of the step alone decide
-        whether it is trusted (engine/verdict/doubling.py).
+        whether it is trusted (engine/verdict/doubling.py). The beginning of a longer run withdraws
+        none of them.
         """
         found = super().findings()
         if self.step_count != self.total_steps or self.failure is not None:
@@ -101,8 +116,10 @@ class SecondRuns(Account):
         """Findings with errors that runs with other steps measured, where these may change them."""
         if not self._due or not doubling.can_change(found):
             return found
+        if found and self._span < self.total_steps:
+            return found
         if self._is_lost:
-            self._find_trail()
+            self._trail, self._is_lost = self._own_trail(), False
         # a state that was written from outside, as that of a lane, was not seen on its way
         if not 0 < len(self._due) == len(self._trail):
             return found
@@ -114,16 +131,12 @@ class SecondRuns(Account):
     def _by_exact_solution(self) -> list[dict[str, Any]]:
         """Findings of a run with the same step and an exact solver, if residuals might matter."""
         depends = solver_errors.may_depend_on_solver(self.model, self.state, self.options)
-        if not self._can_be_repeated or not depends:
+        if not self.can_be_repeated or not depends:
             return []
         shares = self._shares()
         if self._unsolved is None:
-            own, self._unsolved = self._own_trail(), np.zeros(0)
-            if own:
-                exact = self._same_with(1.0, solver=self._exact_solver())
-                self._unsolved = shares.of(own, exact._trail)
-        if len(self._unsolved) == 0:
-            return []
+            exact = self._same_with(1.0, solver=self._exact_solver())
+            self._unsolved = shares.of(self._own_trail(), exact._trail)
         return solver_errors.solver_findings(self._unsolved, shares, self._names())
 
     def _names(self) -> Names:
@@ -150,7 +163,7 @@ class SecondRuns(Account):
         if shares.thresholds:
             return doubling.first_order_errors(self._differences(shares, 0.25, first), 0.25)
         estimate = doubling.estimated(self.model, self.state, self.options, self._parted_ways())
-        factor = doubling.coarser_step(estimate, self.total_steps)
+        factor = doubling.coarser_step(estimate, self._span)
         coarse, abrupt = self._differences(shares, float(factor), first), shares.abrupt
         if not doubling.contradicts(found, coarse, factor, abrupt=abrupt):
             return np.zeros(0)
@@ -169,25 +182,11 @@ class SecondRuns(Account):
         kept = [(self._trail[k], one) for k, one in both if not 0 < self._due[k] < first]
         return shares.of([own for own, _ in kept], [one for _, one in kept])
 
-    def _find_trail(self) -> None:
-        """The moments that a snapshot lacks."""
-        trail = self._own_trail()
-        if trail:
-            self._trail, self._is_lost = trail, False
-        else:
-            self.leave_scene()
-
     def _own_trail(self) -> list[doubling.Moment]:
-        """The moments of this run, of the same once more where they were not noted.
-
-        Empty if that ends elsewhere: this one was moved otherwise than the scene says.
-        """
+        """The moments of this run, of the same once more where they were not noted."""
         if 0 < len(self._due) == len(self._trail):
             return self._trail
-        again = self._same_with(1.0)
-        again.advance(self.total_steps - again.step_count)
-        motion = [(one.p_WB, one.q_WB, one.v_WB_W) for one in (again.state, self.state)]
-        return again._trail if all(map(np.array_equal, *motion)) else []
+        return self._same_with(1.0)._trail
 
     def _same_with(self, factor: float, **more: Any) -> SecondRuns:
         """This run with `factor` times the step and other options, and its moments."""
@@ -196,7 +195,7 @@ class SecondRuns(Account):
         update = {"simulation": changed, "sensors": ()}
         other = type(self)(self.scene.model_copy(update=update))
         other.leave_scene()
-        due = self._due or doubling.due_steps(self.total_steps)
+        due = self._due or doubling.due_steps(self._span)
         shared = [step for step in due if doubling.ends_with(step, factor)]
         other._due = tuple(round(step / factor) for step in shared)
         other._note_trail()

@@ -30,11 +30,13 @@ def named_arrays(state: State) -> Iterator[tuple[str, NDArray[np.generic]]]:
             yield name, value
 
 
-def to_bytes(state: State, identity: str) -> bytes:
-    """Serialise a state with the identity of its scene and engine."""
+def to_bytes(state: State, identity: str, *, can_be_repeated: bool) -> bytes:
+    """Serialise a state with the identity of its scene and engine, and whether nothing moved it but
+    what its scene says."""
     parts = [(name, np.ascontiguousarray(array)) for name, array in named_arrays(state)]
     header = {
         "identity": identity,
+        "can_be_repeated": can_be_repeated,
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in parts],
     }
     text = json.dumps(header).encode()
@@ -43,8 +45,9 @@ def to_bytes(state: State, identity: str) -> bytes:
     )
 
 
-def from_bytes(data: bytes, identity: str, state: State) -> State:
-    """Write saved arrays into a state of the same scene; returns it, its cache grown if needed.
+def from_bytes(data: bytes, identity: str, state: State) -> tuple[State, bool]:
+    """Write saved arrays into a state of the same scene; returns it, its cache grown if needed, and
+    whether its run can be repeated.
 
     Raises ValueError when the bytes are no snapshot, or of another scene or engine.
     """
@@ -76,7 +79,7 @@ def from_bytes(data: bytes, identity: str, state: State) -> State:
         getattr(state, name).count[:] = saved[f"{name}.count"]
     for name, array in named_arrays(state):
         array[...] = saved[name]
-    return state
+    return state, header["can_be_repeated"]
 
 
 def state_hash(state: State) -> str:

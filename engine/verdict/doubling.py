@@ -14,8 +14,9 @@ Where joints may break or triggers fire it is the only one: the force of a blow 
 the step.
 Where bodies can touch, impacts fall on other moments with another step, and what comes to rest may
 do so in the same place on another way: such a run is done once more with half the step, and p = 1.
-That withdraws nothing; of estimate and difference the larger one is reported. Errors are shares of
-the reach of each motion, as in engine/verdict/estimates.py.
+That withdraws nothing; of estimate and difference the larger one is reported. Of a longer run that
+nothing else casts doubt on the beginning is done again; that withdraws nothing either. Errors are
+shares of the reach of each motion, as in engine/verdict/estimates.py.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ Array = NDArray[np.float64]
 Finding = dict[str, Any]
 JointMotion = Callable[[State], Array]
 
-# runs that are done again: steps times bodies, the same where they can touch, and bodies where they
-# cannot, at most: estimates are right there, and dense equations of many bodies are slow
+# what is done again of a run: steps times bodies, the same where they can touch, and bodies where
+# they cannot, at most: estimates are right there, and dense equations of many bodies are slow
 MOST_WORK, MOST_WORK_TOUCHING, MOST_BODIES = 100_000, 20_000, 16
 # integrators whose errors depend on the step of the scene; the others choose their own
 OF_FIXED_STEPS = (Integrator.SEMI_IMPLICIT_EULER, Integrator.IMPLICIT_MIDPOINT, Integrator.RK4)
@@ -110,25 +111,28 @@ def moment(state: State) -> Moment:
     return Moment(state.p_WB.copy(), state.q_WB.copy(), state.joint_q.copy())
 
 
-def can_be_repeated(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run is cheap, and its errors depend on the step of the scene."""
-    count, touch = int((model.bodies.kind == DYNAMIC).sum()), may_strike(model)
-    cheap = 0 < count * steps <= (MOST_WORK_TOUCHING if touch else MOST_WORK)
-    own = options.integrator in OF_FIXED_STEPS
-    return cheap and own and steps >= COARSER[-1] * LEAST_STEPS
+def repeated_steps(model: Model, options: StepOptions, steps: int) -> int:
+    """How many steps of a run can be done again: all of a small one, those at the beginning of a
+    longer one; none where its errors do not depend on the step of the scene."""
+    count = int((model.bodies.kind == DYNAMIC).sum())
+    if count == 0 or options.integrator not in OF_FIXED_STEPS:
+        return 0
+    most = (MOST_WORK_TOUCHING if may_strike(model) else MOST_WORK) // count
+    span = steps if steps <= most else most - most % COARSER[0]
+    return span if span >= COARSER[-1] * LEAST_STEPS else 0
 
 
-def can_be_doubled(model: Model, options: StepOptions, steps: int) -> bool:
-    """Whether a run can be repeated, and has few bodies or such that can touch."""
+def can_be_doubled(model: Model) -> bool:
+    """Whether a run has few bodies, or such that can touch."""
     few = int((model.bodies.kind == DYNAMIC).sum()) <= MOST_BODIES
-    return (few or may_strike(model)) and can_be_repeated(model, options, steps)
+    return few or may_strike(model)
 
 
 @lru_cache(16)
 def due_steps(steps: int) -> tuple[int, ...]:
-    """After which steps the run is looked at: multiples of that of the coarsest other run, evenly,
-    of finer ones too where these are few, and of two steps, closer and closer to the start, as what
-    is let go may soon be at rest."""
+    """After which of so many steps the run is looked at: multiples of that of the coarsest other
+    run, evenly, of finer ones too where these are few, and of two steps, closer and closer to the
+    start, as what is let go may soon be at rest."""
     looks = [COARSER[-1] * np.geomspace(1, steps // COARSER[-1], EARLY_MOMENTS).round()]
     for factor in COARSER:
         if steps >= factor * LEAST_STEPS:

@@ -840,8 +840,8 @@ def test_lengths_are_those_of_the_shapes():
     assert length[len(wanted)] == pytest.approx(2.0)
 
 
-# of these a verification shows that half the step leads elsewhere: chaos, and tumbling boxes
-DEPENDENT = {"double-pendulum", "pile", "terrain"}
+# of these a verification shows that half the step leads elsewhere: chaos, and what tumbles
+DEPENDENT = {"double-pendulum", "pile", "ragdoll", "terrain"}
 
 
 def test_an_example_that_is_chaotic_says_so():

@@ -107,6 +107,19 @@ def test_a_ball_on_an_axle_is_of_revolution_about_it():
     assert not spin_axes(started([wheel], []).model).any()
 
 
+@pytest.mark.parametrize("kind", ["hinge2", "universal"])
+def test_a_wheel_is_of_revolution_about_the_axle_that_is_steered(kind):
+    """What turns on the first axis of the joint is so about that one alone."""
+    wheel = {"name": "wheel", "mass": 1.0, "shapes": [{"type": "sphere", "radius": 0.1}]}
+    joint = {"type": kind, "axis": [0, 0, 1], "axis2": [0, 1, 0], "name": "steering"}
+    joint |= {"parent": "world", "child": "wheel", "anchor": [0, 0, 0]}
+    assert np.abs(spin_axes(started([wheel], [joint]).model)[0]).tolist() == [0, 1, 0]
+    fork = {"name": "fork", "mass": 1.0, "inertia": [0.1, 0.2, 0.2]}
+    joint |= {"parent": "fork"}
+    axes = np.abs(spin_axes(started([fork, wheel], [joint]).model))
+    assert axes[:2].tolist() == [[0, 0, 0], [0, 1, 0]]
+
+
 def quantities(simulation: Simulation) -> set[str]:
     simulation.advance(simulation.total_steps)
     return {one["quantity"] for one in simulation.findings()}

@@ -63,6 +63,32 @@ def servo(dt: float) -> dict[str, Any]:
     }
 
 
+def cart_on_casters(duration: float) -> Document:
+    """Two driven wheels and two casters on a plane: which of the four carry is open to rigid
+    bodies, and the way depends on it."""
+    floor = ground(material="ground")
+    casters = [
+        {"type": "sphere", "radius": 0.03, "position": [x, 0, -0.09], "material": "ice"}
+        for x in (0.2, -0.2)
+    ]
+    cart: Document = {"name": "cart", "mass": 4.0, "position": [0, 0, 0.12], "shapes": casters}
+    bodies, joints = [floor, cart | {"inertia": [0.05, 0.05, 0.1]}], []
+    tyre = {"type": "sphere", "radius": 0.1, "material": "tyre"}
+    for name, y, rate in (("left", 0.2, 6.0), ("right", -0.2, 10.0)):
+        place = {"position": [0, y, 0.1], "shapes": [tyre]}
+        bodies.append({"name": name, "mass": 0.5} | place)
+        axle = {"name": f"axle-{name}", "type": "hinge", "parent": "cart", "child": name}
+        drive = {"motor": {"type": "velocity", "target": rate}}
+        joints.append(axle | {"anchor": place["position"], "axis": [0, 1, 0]} | drive)
+    simulation = {"dt": 1e-3, "duration": duration, "formulation": "reduced"}
+    scene = document(bodies, joints, simulation=simulation, gravity=[0, 0, -9.81])
+    scene["materials"] = {
+        name: {"friction": mu} for name, mu in (("ground", 1.0), ("tyre", 1.0), ("ice", 0.0))
+    }
+    scene["material_pairs"] = [{"materials": ["ground", "ice"], "friction": 0.0}]
+    return scene
+
+
 def run(document: dict[str, Any]) -> Simulation:
     """A scene at its end."""
     simulation = Simulation(load_scene(document))
@@ -118,7 +144,9 @@ def test_a_run_is_judged_at_its_end() -> None:
     assert one.findings() == Account.findings(one) != []
 
 
-@pytest.mark.parametrize("document", [sleeping_top(105.0, 1e-3), servo(0.02)])
+@pytest.mark.parametrize(
+    "document", [sleeping_top(105.0, 1e-3), servo(0.02), cart_on_casters(20.0)]
+)
 def test_a_run_that_goes_on_from_a_snapshot_is_judged_as_one_that_was_not_stopped(
     document: dict[str, Any],
 ) -> None:
@@ -132,7 +160,7 @@ def test_a_run_that_goes_on_from_a_snapshot_is_judged_as_one_that_was_not_stoppe
 
 
 def test_a_snapshot_of_a_run_that_was_pushed_is_judged_by_estimates() -> None:
-    """It does not say what was done to it before."""
+    """It is no more the run of its scene; one of before is."""
     pushed, resumed = (Simulation(load_scene(servo(0.02))) for _ in range(2))
     pushed.advance(50)
     pushed.apply_impulse("arm", [0.0, 0.1, 0.0], [1.0, 0.0, 0.0])
@@ -324,14 +352,37 @@ def test_what_touches_is_not_cleared() -> None:
     assert doubling.with_measured(found, nothing, shares, names) == found != []
 
 
-def test_long_runs_are_not_done_again() -> None:
-    """They cost too much, and sooner where bodies touch."""
+def test_of_long_runs_the_beginning_is_done_again() -> None:
+    """Sooner where bodies touch."""
     top, falling = (
         Simulation(load_scene(one)) for one in (sleeping_top(114.0, 2e-3), tossed(1e-3))
     )
     for one, most in ((top, doubling.MOST_WORK), (falling, doubling.MOST_WORK_TOUCHING)):
-        assert doubling.can_be_doubled(one.model, one.options, most)
-        assert not doubling.can_be_doubled(one.model, one.options, most + 1)
+        of_run = one.model, one.options
+        assert doubling.repeated_steps(*of_run, most) == most
+        assert doubling.repeated_steps(*of_run, most + 1) == most - most % 8
+        assert doubling.repeated_steps(*of_run, 15) == 0
+
+
+def test_a_long_run_whose_beginning_depends_on_the_step_is_not_trusted() -> None:
+    """Metres apart with half the step, and no step shows it."""
+    scene = cart_on_casters(20.0)
+    one, other = run(scene), run(scene | {"simulation": scene["simulation"] | {"dt": 5e-4}})
+    assert float(np.linalg.norm(one.poses()[1, :3] - other.poses()[1, :3])) > 1.0
+    assert Account.findings(one) == []
+    (found,) = one.findings()
+    assert (found["quantity"], found["body"]) == ("step_error", "cart")
+
+
+def test_a_long_run_with_an_estimate_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its beginning could not withdraw what is estimated of all of it."""
+    short = run(servo(0.02))
+    assert short.findings() != []
+    assert short._measured is not None
+    monkeypatch.setattr(doubling, "MOST_WORK", short.total_steps // 2)
+    long = run(servo(0.02))
+    assert long.findings() == Account.findings(long) != []
+    assert long._measured is None
 
 
 @pytest.mark.parametrize("order", [1.0, 2.0])
