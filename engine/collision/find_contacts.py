@@ -127,13 +127,17 @@ def find_pairs(
 
 @kernel
 def can_any_touch(shapes: Shapes, kind: NDArray, excluded: NDArray) -> bool:
-    """Whether any two shapes may touch; True without a test for more than FEW_PAIRS shapes.
+    """Whether any two shapes may touch; of more than FEW_PAIRS shapes only their groups are asked.
 
     Reads   kind (n,) int64   of bodies
     """
     n = len(shapes.kind)
     if n > FEW_PAIRS:
-        return True
+        groups, masks = 0, 0
+        for i in range(n):
+            groups |= shapes.group[i]
+            masks |= shapes.mask[i]
+        return bool((groups & masks) != 0)
     for i in range(n):
         for j in range(i + 1, n):
             if may_touch(shapes, kind, excluded, i, j):

@@ -8,9 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from cardan.engine import Simulation
+from cardan.engine.collision.find_contacts import FEW_PAIRS, can_any_touch
 from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, PLANE, SPHERE
+from cardan.schemas import load_scene
 from tests.engine.collision.reference import rotation, separation_along
 from tests.engine.collision.worlds import Solid, World, about, floor, quaternion
+from tests.engine.scenes import document
 
 KINDS = [SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX]
 NICE = [
@@ -185,3 +189,26 @@ def test_shapes_are_posed_in_their_body():
     assert np.allclose(c["gap"], 0.6 + 0.1 - 0.5)
     assert np.ptp(c["point_W"][:, 0]) == pytest.approx(0.4)
     assert np.ptp(c["point_W"][:, 1]) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("n", [3, FEW_PAIRS + 3])
+@pytest.mark.parametrize(
+    ("first", "others", "touch"),
+    [
+        ((2, 2), (2, 2), True),
+        ((2, 4), (4, 2), True),
+        ((2, 4), (2, 4), False),
+        ((1, 0), (1, 0), False),
+    ],
+)
+def test_whether_any_shapes_may_touch_is_known_by_their_groups(n, first, others, touch):
+    """Group and mask of one body and of all others; the balls lie in one place."""
+    bodies = []
+    for k in range(n):
+        group, mask = first if k == 0 else others
+        ball = {"type": "sphere", "radius": 0.1, "collision_group": group, "collision_mask": mask}
+        bodies.append({"name": f"b{k}", "mass": 1.0, "shapes": [ball]})
+    one = Simulation(load_scene(document(bodies)))
+    assert can_any_touch(one.model.shapes, one.model.bodies.kind, one.state.excluded) is touch
+    one.advance(1)
+    assert (one.work.contacts.count[0] > 0) == touch
