@@ -3,8 +3,9 @@
     dx/dt = f0 + A (x - x0) + B (u - u0),   y = y0 + C (x - x0) + D (u - u0),   x = (z, dz/dt)
 
 z are independent joint coordinates: all of a tree; of loops as many as the mechanism has freedoms.
-Orientations have rotation vectors from the state, in the axes of the body. Derivatives are
-differences of fourth order of the equations of motion.
+Orientations have rotation vectors from the state, in the axes of the body; from one that turns on
+as it does there, where it turns (turning_axes.py). Derivatives are differences of fourth order of
+the equations of motion.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from cardan.engine.statics.channels import Evaluation, joint_place, read_outputs
 from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.smooth import Sample, SmoothModel
 from cardan.engine.statics.stencil import Stencil, stencil_of
+from cardan.engine.statics.turning_axes import rates_seen, turning_at
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.engine.world.tree import NODE_BALL
 from cardan.schemas import GivenScene, scene_of
@@ -72,7 +74,7 @@ class Linearization:
     x0: Array  # (2 n,)  z [m, rad] and dz/dt; orientations count from the state: 0
     u0: Array  # (inputs,)
     y0: Array  # (outputs,)
-    f0: Array  # (2 n,)  dx/dt at the state: 0 at rest in equilibrium
+    f0: Array  # (2 n,)  dx/dt at the state: 0 at rest in equilibrium, of z of orientations always
     mass: Array  # (n, n)  kinetic energy is dz/dt . mass dz/dt / 2
     modes: tuple[Mode, ...]  # from the slowest to the fastest
     left_out: tuple[str, ...]  # what the model leaves out: contacts, stops, dry friction
@@ -135,7 +137,7 @@ def about(
     start = smooth.sample(q, np.zeros(smooth.nv), qd)
     base, rate = start.q, start.qd
     T, free = smooth.motions(base)
-    n = len(free)
+    n, turning = len(free), turning_at(smooth, base, rate)
     measured, output_names = read_outputs(smooth, outputs)
     scale = smooth.scales()[free]
 
@@ -143,8 +145,10 @@ def about(
         """State, its rate and the outputs beside the state; loops shift dependent coordinates."""
         found = smooth.sample(base, T @ z, rate + T @ zd)
         qdd = _accelerations(smooth, found, free)
-        x = np.concatenate([smooth.chart(base, found.q)[free], found.qd[free]])
-        f = np.concatenate([found.chart_rate[free], qdd[free]])
+        place = smooth.chart(base, found.q)
+        seen, change = rates_seen(turning, place, found, qdd)
+        x = np.concatenate([place[free], found.qd[free]])
+        f = np.concatenate([seen[free], change[free]])
         return x, f, measured(found._replace(qdd=qdd))
 
     # drives may hold all coordinates: the model then has no states

@@ -174,6 +174,45 @@ def test_a_spinning_body_has_the_roots_of_euler() -> None:
     assert values.real == pytest.approx([0, 0], abs=1e-9)
 
 
+@pytest.mark.reference
+@pytest.mark.parametrize("spin", [15.0, 30.0])
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_top_has_the_modes_of_its_axis(spin: float, hangs: bool) -> None:
+    """Upright it sleeps from 22.9 rad/s on; it moves as It s^2 - I3 w s + m g l = 0 with s = mode
+    over i (Goldstein 1980, 5.7)."""
+    It, I3, mass, length = 0.06, 0.03, 1.0, 0.2
+    top: Document = {"name": "top", "mass": mass, "position": [0, 0, length]}
+    top |= {"inertia": [It - mass * length**2] * 2 + [I3]}
+    ball = {"name": "tip", "type": "ball", "parent": "world", "child": "top", "anchor": [0, 0, 0]}
+    scene = document([top], [ball])
+    place = {"tip": [0.0, math.pi if hangs else 0.0, 0.0]}
+    found = linearize(scene, place, {"tip": [0, 0, spin]})
+    weight = mass * G * length * (-1.0 if hangs else 1.0)
+    roots = np.roots([It, -I3 * spin, weight])
+    wanted = np.concatenate([1j * roots, -1j * roots, [0, 0]])
+    values = np.linalg.eigvals(found.A)
+    apart = np.abs(wanted[:, None] - values)
+    assert apart.min(axis=1) == pytest.approx(np.zeros(6), abs=1e-6)
+    assert apart.min(axis=0) == pytest.approx(np.zeros(6), abs=1e-6)
+    assert found.f0 == pytest.approx(np.zeros(6), abs=1e-9)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("held", [False, True])
+def test_a_body_that_spins_is_seen_from_its_axes(held: bool) -> None:
+    """From there a tilt that stands turns back once a turn; nothing else does but Euler's roots."""
+    spin, body = 5.0, {"name": "top", "mass": 1.0, "inertia": [0.1, 0.2, 0.3]}
+    ball = {"name": "tip", "type": "ball", "parent": "world", "child": "top", "anchor": [0, 0, 0]}
+    scene = document([body], [ball] if held else [])
+    scene["gravity"] = [0, 0, 0]
+    body |= {} if held else {"angular_velocity": [spin, 0, 0]}
+    found = linearize(scene, {}, {"tip": [spin, 0, 0]} if held else {})
+    rate = spin * math.sqrt(0.1 * 0.2 / (0.2 * 0.3))
+    values = np.linalg.eigvals(found.A)
+    assert np.sort(values.imag[values.imag > 1e-3]) == pytest.approx([rate, spin], rel=1e-8)
+    assert values.real == pytest.approx(np.zeros(len(values)), abs=1e-6)
+
+
 @pytest.mark.parametrize("floating", [False, True])
 def test_a_moving_tree_agrees_with_differences_of_forward_dynamics(floating: bool) -> None:
     rng = np.random.default_rng(11)
