@@ -96,9 +96,7 @@ def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) ->
     compiled = compile_model(prepared, options, notes)
     document = _scene(compiled, options, notes)
     if not document["bodies"]:
-        raise ImportRefusedError(
-            "no_bodies", "The model has no bodies: it is a part for other models to include."
-        )
+        raise _without_bodies(notes)
     try:
         load_scene(document)
     except SceneInvalid as error:
@@ -106,6 +104,19 @@ def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) ->
             "scene_invalid", f"The model makes no valid scene: {error}"
         ) from error
     return ImportAnswer(scene=document, report=_report(compiled, document, notes))
+
+
+def _without_bodies(notes: Notes) -> ImportRefusedError:
+    if any(note.code == "fixed_root" for note in notes.listed()):
+        return ImportRefusedError(
+            "no_bodies",
+            "Nothing of the model moves or can be touched: its root is fixed to the world, and so "
+            "is all it carries.",
+            "Import it with a free root (root=free; on the page: Robots float).",
+        )
+    return ImportRefusedError(
+        "no_bodies", "The model has no bodies: it is a part for other models to include."
+    )
 
 
 def _complete(folder: Folder, path: Path) -> ImportAnswer:
