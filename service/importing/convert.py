@@ -1,5 +1,6 @@
 """Convert a model into a scene: every step of an import, in order."""
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +48,7 @@ def import_path(
     in the folders around the model. Raises ImportRefusedError.
     """
     path, options = Path(path), options or ImportOptions()
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ImportRefusedError("file_missing", f"There is no file '{path}'.")
     if is_archive(path):
         with tempfile.TemporaryDirectory(prefix="cardan-import-") as folder:
