@@ -16,6 +16,9 @@ import { EditorView, drawSelection, highlightActiveLine, hoverTooltip, keymap, l
 import { tags } from "@lezer/highlight";
 import { make } from "./dom.js";
 import { explain, suggest } from "./completion.js";
+import { inTab } from "./storage.js";
+
+const KEPT = "cardan.scene-text";
 
 const LOOK = EditorView.theme({
   "&": { height: "100%", fontSize: "12px", backgroundColor: "var(--raised)", border: "1px solid var(--line)", borderRadius: "6px" },
@@ -51,7 +54,7 @@ export class SceneText {
    * @param {() => void} onChange
    */
   constructor(host, schema, onChange) {
-    this.view = new EditorView({ parent: host, state: EditorState.create({ extensions: [
+    this.view = new EditorView({ parent: host, state: EditorState.create({ doc: inTab.get(KEPT) ?? "", extensions: [
       lineNumbers(), foldGutter(), lintGutter(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(), search({ top: true }), highlightSelectionMatches(),
       json(), indentUnit.of(" "), EditorState.tabSize.of(1), EditorView.lineWrapping, LOOK, syntaxHighlighting(INKS), placeholder('{"version": 1, "bodies": […]}'),
       autocompletion({ override: [(context) => completionsAt(context, schema)], icons: false }),
@@ -60,6 +63,8 @@ export class SceneText {
       EditorView.contentAttributes.of({ id: "scene-text", "aria-label": "Scene as JSON" }),
       EditorView.updateListener.of((update) => { if (update.docChanged) onChange(); }),
     ] }) });
+    // nobody is asked whether to leave: what was written is there when the page is loaded again
+    window.addEventListener("pagehide", () => inTab.set(KEPT, this.value));
   }
 
   get value() {

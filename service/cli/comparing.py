@@ -1,5 +1,6 @@
 """`cardan compare A B`: differences of two recordings or scenes, column by column."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from cardan.service.recordings.folder import load
 from cardan.service.recordings.formats import FORMATS, FormatError
 from cardan.service.recordings.tables import Tables, to_numpy
 
+ENDINGS = frozenset(form.ending for form in FORMATS.values())
 # rows of two tables match when they are of one moment and these columns agree
 ROW_KEYS = ("body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
 # times that differ by less are one moment [s]
@@ -166,10 +168,12 @@ def _length(columns: dict[str, npt.NDArray[Any]]) -> int:
 def _recording(source: str, *, as_json: bool) -> Tables:
     """The recording of a file or folder, or of a run of a scene."""
     path = Path(source)
-    ending = path.suffix.lower().lstrip(".")
-    if path.is_dir() or (path.is_file() and ending in FORMATS and ending != "json"):
+    ending = path.suffix.lower()
+    is_file = os.path.isfile(source)
+    # of a .json file its content decides: a recording or a scene
+    if os.path.isdir(source) or (is_file and ending in ENDINGS and ending != ".json"):
         return _load(path, as_json=as_json)
-    if path.is_file() and ending == "json":
+    if is_file and ending == ".json":
         try:
             return load(path)
         except (FormatError, ValueError):

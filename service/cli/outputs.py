@@ -15,13 +15,14 @@ def prepare_file(path: Path | None, *, as_json: bool) -> None:
     """Make the folder of a file; ends with 2 or 3 where the file cannot be written."""
     if path is None:
         return
-    if path.is_dir():
+    if os.path.isdir(path):
         console.stop(f"{path} is a folder; the name of a file is needed.", as_json=as_json)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        is_there = path.exists()
     except OSError as error:
         _stop(path, error.strerror or str(error), as_json=as_json)
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
+    if not os.access(path if is_there else path.parent, os.W_OK):
         _stop(path, "Permission denied", as_json=as_json)
 
 
@@ -36,7 +37,7 @@ def prepare_recording(path: Path | None, *, as_json: bool) -> None:
         console.stop(
             "A recording needs the name of a file or a folder; found '-'.", as_json=as_json
         )
-    if path.is_dir():
+    if os.path.isdir(path):
         others = other_files(path)
         if others or path.resolve() == Path.cwd():
             held = ", ".join(others[:SHOWN]) + (", ..." if len(others) > SHOWN else "")
@@ -51,7 +52,7 @@ def prepare_recording(path: Path | None, *, as_json: bool) -> None:
             format_of(path)
         except FormatError as error:
             console.stop(str(error), as_json=as_json)
-    elif path.exists():
+    elif os.path.exists(path):
         console.stop(
             f"{path} is a file; without an ending a recording is a folder.", as_json=as_json
         )

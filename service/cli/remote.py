@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from cardan.service.cli.console import Tell
+from cardan.service.cli.console import Tell, print_warnings
 from cardan.service.recordings.folder import write_folder
 from cardan.service.recordings.formats import format_of, table_from_parquet
 from cardan.service.recordings.tables import TABLES, Tables
@@ -88,14 +88,19 @@ class Server:
         return self.follow(info, tell)
 
     def follow(self, info: dict[str, Any], tell: Tell) -> dict[str, Any]:
-        """Wait for the end of a simulation or batch."""
+        """Wait for the end of a simulation or batch; say where it goes on if interrupted."""
         url = info["links"]["self"]
-        while info["finished_at"] is None:
-            tell(info["progress"], info["status"])
-            asked = time.monotonic()
-            info = self.ask("GET", url, headers=WAITING).json()
-            if info["finished_at"] is None:
-                time.sleep(max(0.0, asked + POLL_SECONDS - time.monotonic()))
+        try:
+            while info["finished_at"] is None:
+                tell(info["progress"], info["status"])
+                asked = time.monotonic()
+                info = self.ask("GET", url, headers=WAITING).json()
+                if info["finished_at"] is None:
+                    time.sleep(max(0.0, asked + POLL_SECONDS - time.monotonic()))
+        except KeyboardInterrupt:
+            address = self._client.base_url.join(url)
+            print_warnings([f"It goes on at {address}; POST {address}:cancel ends it."])
+            raise
         return info
 
     def download(self, info: Mapping[str, Any], path: Path) -> None:

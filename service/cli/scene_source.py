@@ -51,7 +51,10 @@ def read_document(source: str) -> Any:
     if source == "-":
         return parse_text(sys.stdin.buffer.read(), "standard input")
     path = Path(source)
-    if path.is_file():
+    # of os.path: a name that is too long, such as a scene itself, is no path and no error
+    is_folder = os.path.isdir(source)
+    # a pipe, as of <(...), is read like a file
+    if os.path.exists(source) and not is_folder:
         try:
             data = path.read_bytes()
             document = parse_text(data, path.name)
@@ -61,7 +64,9 @@ def read_document(source: str) -> Any:
     if source in example_names():
         return parse_json(example_text(source))
     hint = did_you_mean(source, example_names())
-    if path.is_dir():
+    if source.lstrip().startswith("{"):
+        hint = "The text of a scene goes to standard input: name it - then."
+    if is_folder:
         raise _fault("not_a_file", f"{source} is a folder, not a scene.", hint)
     raise _fault(
         "not_found", f"There is no file and no example of the name '{source}'.", hint, source

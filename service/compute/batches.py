@@ -156,8 +156,7 @@ def _at_variation(
         if ask.mode == "list":
             return fault | {"pointer": f"/runs/{number}/{escaped(variation)}{rest}"}
         values = ask.variation_list()[place].values
-        short = isinstance(ask.variations, dict)
-        where = f"/variations/{escaped(variation)}" if short else f"/variations/{place}/values"
+        where = variations.place_of_values(ask, place)
         if isinstance(values, list):
             where += f"/{values.index(overrides[variation])}{rest}"
         return fault | {"pointer": where}

@@ -66,7 +66,13 @@ def encode(order: m.EncodeOrder) -> m.Verified:
         raise refused_slice(error) from error
     except EmptyPartError as error:
         raise refused_slice(SliceError("from", str(error), order.part.start)) from error
-    except (FormatError, NoMotionError) as error:
+    except NoMotionError as error:
+        if order.part.channels and "pose" not in order.part.channels:
+            found = ",".join(order.part.channels)
+            message = f"the format {form.name} needs the channel pose; found {found}"
+            raise refused_slice(SliceError("channels", message, found)) from error
+        raise ServiceError(ErrorCode.NO_SUCH_TABLE, str(error)) from error
+    except FormatError as error:
         raise ServiceError(ErrorCode.NO_SUCH_TABLE, str(error)) from error
     except _FullError as error:
         raise _too_large(order) from error

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cardan.schemas.api import BatchRequest, Variation
+from cardan.service.intake import escaped
 
 Overrides = Mapping[str, Any]
 MOST_DRAWN = 1000
@@ -87,6 +88,13 @@ def listed(variation: Variation) -> list[Any]:
     return variation.values
 
 
+def place_of_values(ask: BatchRequest, number: int) -> str:
+    """Return where the values of a variation stand, in the form the request was written in."""
+    if isinstance(ask.variations, dict):
+        return f"/variations/{escaped(ask.variation_list()[number].pointer)}"
+    return f"/variations/{number}/values"
+
+
 def _drawn(ask: BatchRequest) -> list[dict[str, Any]]:
     # SciPy: only in the processes of the pool
     from cardan.engine.runs.sampling import sample
@@ -135,7 +143,7 @@ def _check_shape(ask: BatchRequest) -> None:
         return
     _check_listed(ask, variations)
     if ask.mode == "zip":
-        _check_equal_lengths([len(listed(variation)) for variation in variations])
+        _check_equal_lengths(ask, variations)
 
 
 def _check_listed(ask: BatchRequest, variations: Sequence[Variation]) -> None:
@@ -149,7 +157,7 @@ def _check_listed(ask: BatchRequest, variations: Sequence[Variation]) -> None:
     for number, variation in enumerate(variations):
         if not isinstance(variation.values, list):
             raise VariationError(
-                f"/variations/{number}/values",
+                place_of_values(ask, number),
                 f"Mode {ask.mode} needs a list of values; this is a distribution.",
                 variation.values.type,
                 "Set mode random, latin_hypercube or sobol, and `samples`.",
@@ -167,11 +175,12 @@ def _check_list(ask: BatchRequest, variations: int) -> None:
         )
 
 
-def _check_equal_lengths(sizes: Sequence[int]) -> None:
+def _check_equal_lengths(ask: BatchRequest, variations: Sequence[Variation]) -> None:
+    sizes = [len(listed(variation)) for variation in variations]
     for number, size in enumerate(sizes):
         if size != sizes[0]:
             raise VariationError(
-                f"/variations/{number}/values",
+                place_of_values(ask, number),
                 f"In mode zip all lists are equally long; this has {size}, the first {sizes[0]}.",
                 size,
                 "Make them equally long, or use mode grid.",

@@ -1,5 +1,6 @@
 """Convert a model into a scene: every step of an import, in order."""
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +48,7 @@ def import_path(
     in the folders around the model. Raises ImportRefusedError.
     """
     path, options = Path(path), options or ImportOptions()
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ImportRefusedError("file_missing", f"There is no file '{path}'.")
     if is_archive(path):
         with tempfile.TemporaryDirectory(prefix="cardan-import-") as folder:
@@ -96,9 +97,7 @@ def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) ->
     compiled = compile_model(prepared, options, notes)
     document = _scene(compiled, options, notes)
     if not document["bodies"]:
-        raise ImportRefusedError(
-            "no_bodies", "The model has no bodies: it is a part for other models to include."
-        )
+        raise _without_bodies(notes)
     try:
         load_scene(document)
     except SceneInvalid as error:
@@ -106,6 +105,19 @@ def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) ->
             "scene_invalid", f"The model makes no valid scene: {error}"
         ) from error
     return ImportAnswer(scene=document, report=_report(compiled, document, notes))
+
+
+def _without_bodies(notes: Notes) -> ImportRefusedError:
+    if any(note.code == "fixed_root" for note in notes.listed()):
+        return ImportRefusedError(
+            "no_bodies",
+            "Nothing of the model moves or can be touched: its root is fixed to the world, and so "
+            "is all it carries.",
+            "Import it with a free root (root=free; on the page: Robots float).",
+        )
+    return ImportRefusedError(
+        "no_bodies", "The model has no bodies: it is a part for other models to include."
+    )
 
 
 def _complete(folder: Folder, path: Path) -> ImportAnswer:

@@ -6,6 +6,8 @@ The same recording always gives the same bytes, so that an ETag can be strong.
 import io
 import json
 import math
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +127,10 @@ ONE_TABLE: Mapping[str, Callable[[Recording, str, IO[bytes]], None]] = {
 }
 
 
+DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, LookupError)
+"""What the readers raise, beside OSError and ValueError, of files that are cut short or foreign."""
+
+
 class FormatError(ValueError):
     """A file or a request names a format or a table that does not exist."""
 
@@ -176,7 +182,10 @@ def decode(path: Path) -> Tables:
     }
     if form.name not in readers:
         raise FormatError(f"{path.name} shows motion; it is not read back as a recording")
-    return readers[form.name](path)
+    try:
+        return readers[form.name](path)
+    except DAMAGES as error:
+        raise FormatError(f"it is damaged, or holds something else: {error}") from error
 
 
 def write_parquet(recording: Tables, table: str, sink: Any) -> None:
@@ -207,7 +216,8 @@ def _read_arrow(path: Path) -> Tables:
 def _read_npz(path: Path) -> Tables:
     columns: dict[str, dict[str, Any]] = {}
     parts: dict[str, Any] = {}
-    with np.load(path, allow_pickle=False) as archive:
+    # NumPy leaves a file that is no archive open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         for key in archive.files:
             table, _, column = key.partition("/")
             if column:

@@ -58,7 +58,8 @@ class Slice:
             raise SliceError("from", f"from must not be after to = {self.end}", self.start)
         for name in self.channels:
             if name not in CHANNELS:
-                raise SliceError("channels", f"there are {', '.join(CHANNELS)}", name)
+                message = f"no channel is called {name!r}; there are {', '.join(CHANNELS)}"
+                raise SliceError("channels", message, name)
 
 
 def cut(recording: Tables, part: Slice) -> Tables:
@@ -180,4 +181,4 @@ def _check_bodies(recording: Recording, part: Slice) -> None:
     for body in part.bodies:
         if body not in known:
             listed = ", ".join(sorted(known)[:20])
-            raise SliceError("bodies", f"no such body was recorded; there are {listed}", body)
+            raise SliceError("bodies", f"no body {body!r} was recorded; there are {listed}", body)

@@ -228,7 +228,7 @@ class LiveRun:
             if step < pending.target:
                 return
             self._pending_steps.popleft()
-            self._answer(pending, None)
+            self._answer(pending, "failed" if self.phase == "failed" else None)
 
     def _note(self, pending: PendingSteps) -> None:
         """Record a sample; without room for it, the steps are done without the series.

@@ -115,6 +115,28 @@ def test_compare_refuses_what_is_no_recording(cardan, tmp_path):
     (tmp_path / "x.parquet").write_text("no")
     assert cardan("compare", tmp_path / "x.parquet", tmp_path / "x.parquet").exit_code == 2
     assert cardan("compare", "nothing-here", "pile").exit_code == 2
+    assert cardan("compare", "x" * 300, "pile").exit_code == 2
+
+
+@pytest.mark.parametrize("ending", [".npz", ".h5", ".arrows", ".parquet"])
+def test_compare_reads_what_can_be_read_back_and_says_so_of_the_rest(
+    cardan, scene_file, tmp_path, ending
+):
+    whole, part = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
+    assert cardan("run", scene_file, "-o", whole).exit_code == 0
+    result = cardan("compare", whole, whole)
+    assert result.exit_code == 0, result.stderr
+    part.write_bytes(whole.read_bytes()[:1500])
+    result = cardan("compare", whole, part)
+    assert result.exit_code == 2
+    assert "cannot be read as a recording" in result.stderr
+
+
+@pytest.mark.parametrize("ending", [".glb", ".mcap"])
+def test_compare_says_of_a_motion_that_it_is_not_read_back(cardan, scene_file, tmp_path, ending):
+    out = tmp_path / f"a{ending}"
+    assert cardan("run", scene_file, "-o", out).exit_code == 0
+    assert "not read back" in cardan("compare", out, out).stderr
 
 
 @pytest.mark.e2e

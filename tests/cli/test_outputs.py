@@ -121,3 +121,17 @@ def test_a_model_is_not_a_scene(cardan, files, command):
     assert result.exit_code == 2
     assert "robot.urdf is XML" in result.stderr
     assert "cardan import" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--summary"])
+def test_a_name_too_long_is_said_before_anything_is_computed(cardan, files, option):
+    result = cardan("run", files / "scene.json", option, files / ("x" * 300 + ".npz"))
+    assert result.exit_code == 3
+    assert "cannot be written: File name too long" in result.stderr
+    assert "succeeded" not in result.stdout
+
+
+def test_a_model_whose_name_is_too_long_is_not_there(cardan):
+    result = cardan("import", "x" * 300)
+    assert result.exit_code == 2
+    assert "There is no file" in result.stderr

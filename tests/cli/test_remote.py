@@ -1,6 +1,7 @@
 """The same commands against a real server."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -86,6 +87,18 @@ def test_a_server_that_is_not_there_is_said(cardan, scene_file):
     result = cardan("run", scene_file, "--url", "http://127.0.0.1:9")
     assert result.exit_code == 3
     assert "cannot be reached" in result.stderr
+
+
+def test_an_interrupted_wait_says_where_the_run_goes_on(url, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with remote.Server(url) as server, pytest.raises(KeyboardInterrupt):
+        server.run(long_scene(), interrupt)
+    said = capsys.readouterr().err
+    (run,) = re.findall(rf"{url}/v1/simulations/sim_\w+(?=;)", said)
+    assert f"{run}:cancel" in said
+    assert httpx.post(f"{run}:cancel").is_success
 
 
 def test_the_end_of_a_run_is_waited_for(cardan, scene_file, url):

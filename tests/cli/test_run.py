@@ -1,4 +1,6 @@
 import json
+import os
+import threading
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -182,3 +184,27 @@ def test_the_program_itself_ends_with_the_same_codes(program, scene_file):
     done = program("run", scene_file, "--summary", "-")
     assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "succeeded")
     assert program("run", "-", text='{"bodies": []}').returncode == 2
+
+
+def test_a_name_too_long_for_a_file_is_no_traceback(cardan):
+    scene = json.dumps({"version": 1, "description": "x" * 300})
+    for name in ("x" * 300, scene):
+        result = cardan("run", name)
+        assert result.exit_code == 2
+        assert "There is no file and no example" in result.stderr
+    assert "standard input" in result.stderr, "a scene in place of its name"
+
+
+def test_no_name_is_not_the_folder_here(cardan):
+    result = cardan("run", "")
+    assert result.exit_code == 2
+    assert "folder" not in result.stderr
+
+
+def test_a_scene_comes_through_a_pipe_with_a_name(cardan, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    # it waits for a reader, for ever if there is none
+    threading.Thread(target=lambda: pipe.write_text(json.dumps(SCENE)), daemon=True).start()
+    result = cardan("validate", pipe)
+    assert result.exit_code == 0, result.stderr

@@ -264,6 +264,16 @@ def test_a_session_is_steered(client):
     assert caught.value.status in (404, 410)
 
 
+def test_leaving_a_session_that_ended_keeps_the_error_of_the_body(client):
+    def body(session):
+        client.delete(f"/v1/sessions/{session.id}")
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"), client.session(DROP) as session:
+        body(session)
+    session.close()
+
+
 def test_frames_stream_to_a_coroutine(server):
     async def watch():
         async with AsyncClient(server.url) as client:

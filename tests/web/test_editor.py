@@ -237,6 +237,19 @@ def test_what_is_no_scene_is_told_whatever_is_done_with_it(
 
 
 @pytest.mark.e2e
+def test_what_was_written_is_there_when_the_page_is_loaded_again(page: Any, shown: Shown) -> None:
+    playwright_api = pytest.importorskip("playwright.sync_api")
+    shown.open("double-pendulum", paused=True)
+    page.get_by_role("button", name="Open scene").click()
+    page.locator("#scene-text").fill('{"version": 1, "name": "an hour of')
+    page.reload()
+    page.get_by_role("button", name="Open scene").click()
+    dialog = page.get_by_role("dialog", name="Open a scene")
+    playwright_api.expect(dialog.locator("#scene-text")).to_contain_text("an hour of")
+    playwright_api.expect(dialog.get_by_role("button", name="Undo")).to_be_disabled()
+
+
+@pytest.mark.e2e
 def test_what_is_chosen_last_is_written(page: Any, shown: Shown) -> None:
     """The answer about a robot comes when a scene was chosen in its place."""
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")

@@ -400,5 +400,5 @@ class Session:
         self._do(self._aio.restore(snapshot))
 
     def close(self) -> None:
-        """End the session and its process."""
+        """End the session and its process, if it has not ended already."""
         self._do(self._aio.close())

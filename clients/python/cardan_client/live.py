@@ -10,7 +10,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from cardan_client.errors import check_message
+from cardan_client.errors import Problem, check_message
 from cardan_client.frames import Frame, decode
 from cardan_client.results import State, read_state
 
@@ -125,5 +125,9 @@ class AsyncSession:
                     await socket.send(json.dumps({"op": "ack", "sequence": frame.sequence}))
 
     async def close(self) -> None:
-        """End the session and its process."""
-        await self._client.delete(self.url)
+        """End the session and its process, if it has not ended already."""
+        try:
+            await self._client.delete(self.url)
+        except Problem as refused:
+            if refused.code != "session_closed":
+                raise

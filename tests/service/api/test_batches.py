@@ -16,6 +16,7 @@ from tests.service.real_server import DROP, end_of, long_scene, wait_for
 pytestmark = pytest.mark.e2e
 
 MASS, HEIGHT = "/bodies/1/mass", "/bodies/1/position/2"
+IN_HEIGHT = HEIGHT.replace("/", "~1")
 
 
 def post(client, **more):
@@ -156,7 +157,17 @@ def test_an_estimate_runs_nothing(client):
         ({"mode": "list", "runs": [{}, {"/bodies/9/mass": 1}]}, "/runs/1/~1bodies~19~1mass"),
         ({"variations": []}, "/variations"),
         ({"mode": "list"}, "/runs"),
-        ({"mode": "zip", "variations": {MASS: [1, 2], HEIGHT: [1]}}, "/variations/1/values"),
+        ({"mode": "zip", "variations": {MASS: [1, 2], HEIGHT: [1]}}, f"/variations/{IN_HEIGHT}"),
+        (
+            {
+                "mode": "zip",
+                "variations": [
+                    {"pointer": MASS, "values": [1, 2]},
+                    {"pointer": HEIGHT, "values": [1]},
+                ],
+            },
+            "/variations/1/values",
+        ),
         ({"variations": {MASS: [1]}, "on_failure": "maybe"}, "/on_failure"),
         ({"variations": {MASS: [1] * 200, HEIGHT: [1] * 200}}, "/variations"),
     ],
@@ -293,7 +304,7 @@ UNIFORM = {"type": "uniform", "low": 1.0, "high": 2.0}
     [
         ({"variations": {MASS: UNIFORM}, "mode": "sobol"}, "/samples"),
         ({"variations": {MASS: UNIFORM}, "samples": 3}, "/samples"),
-        ({"variations": {MASS: UNIFORM}}, "/variations/0/values"),
+        ({"variations": {MASS: UNIFORM}}, "/variations/~1bodies~11~1mass"),
         ({"variations": {MASS: UNIFORM}, "mode": "sobol", "samples": 10**9}, "/samples"),
         ({"variations": {MASS: {**UNIFORM, "low": 3.0}}, "mode": "random", "samples": 2}, None),
         ({"variations": {MASS: {"type": "gauss"}}, "mode": "random", "samples": 2}, None),

@@ -153,6 +153,7 @@ def test_the_table_of_a_one_table_format_can_be_chosen(get):
     [
         ({"bodies": "ball 9"}, "/query/bodies"),
         ({"channels": "poses"}, "/query/channels"),
+        ({"channels": "energy", "format": "gltf"}, "/query/channels"),
         ({"bodies": '"ball 0'}, "/query/bodies"),
         ({"from": 2, "to": 1}, "/query/from"),
         ({"from": 1e3, "format": "gltf"}, "/query/from"),

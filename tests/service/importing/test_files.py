@@ -287,6 +287,18 @@ def test_collada_meshes_are_read(tmp_path):
         assert "mesh_format" in {note.code for note in broken.report.notes}
 
 
+def test_a_robot_of_one_fixed_link_is_told_of_the_free_root(tmp_path):
+    robot = tmp_path / "cup.urdf"
+    inertial = "<mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+    robot.write_text(
+        f"<robot name='cup'><link name='a'><inertial>{inertial}</inertial></link></robot>"
+    )
+    refusal = refused("no_bodies", lambda: import_path(robot, ImportOptions()))
+    assert "fixed to the world" in str(refusal)
+    assert "root=free" in (refusal.hint or "")
+    assert import_path(robot, ImportOptions(root="free")).scene["bodies"][0]["name"] == "a"
+
+
 def test_a_part_without_bodies_is_refused_as_one(tmp_path):
     part = tmp_path / "skybox.xml"
     part.write_text('<mujoco><asset><material name="m"/></asset></mujoco>')

@@ -41,7 +41,7 @@ def test_bodies_are_chosen_by_name(recording):
 
 
 def test_an_unknown_body_is_named_with_those_there_are(recording):
-    with pytest.raises(SliceError, match="floor") as caught:
+    with pytest.raises(SliceError, match=r"'flor'.*floor") as caught:
         cut(recording, Slice(bodies=("flor",)))
     assert (caught.value.field, caught.value.got) == ("bodies", "flor")
 
@@ -62,6 +62,11 @@ def test_impossible_slices_are_refused(recording, part, field):
     with pytest.raises(SliceError) as caught:
         cut(recording, part)
     assert caught.value.field == field
+
+
+def test_an_unknown_channel_is_named_with_those_there_are(recording):
+    with pytest.raises(SliceError, match=r"'poses'.*pose, velocity"):
+        cut(recording, Slice(channels=("poses",)))
 
 
 def test_the_whole_is_untouched(recording):

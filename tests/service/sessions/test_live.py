@@ -508,6 +508,9 @@ def test_a_simulation_that_blows_up_says_where_and_can_be_reset(service: Service
         assert event["failure"]["body"] in ("box", "rod")
         assert event["failure"]["step"] == result["step"] < 505
         viewer.view(lambda f: bool(f.header.flags & FrameFlags.FAILED))
+        viewer.do("reset")
+        viewer.do("set_velocity", body="rod", linear=huge, angular=huge)
+        assert viewer.do("step", n=1)["interrupted"] == "failed", "the last step may fail too"
         assert viewer.do("step", n=1)["problem"]["code"] == "session_failed"
         assert service.state(session)["failure"]["quantity"]
         viewer.do("reset")
