@@ -202,10 +202,14 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 
 @kernel
 def silence(dense: Dense, m: int) -> None:
-    """Clear rows of S that the equations decide alone: they hold rounding, which must not push."""
-    S = dense.S
+    """Clear rows of S that the equations decide alone: they hold rounding, which must not push.
+
+    Without a scale and b no solver gives them an impulse, or iterates for what none changes.
+    """
+    S, b, scale = dense.S, dense.vectors[0], dense.vectors[4]
     for r in range(m):
-        if not S[r, r] > DEPENDENT * dense.vectors[4, r]:
+        if not S[r, r] > DEPENDENT * scale[r]:
+            b[r], scale[r] = 0.0, 0.0
             for s in range(m):
                 S[r, s] = 0.0
                 S[s, r] = 0.0
