@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.rotations import inverse, rotation_matrix, turn
 from cardan.engine.outputs.reports import total_energy, total_momentum
-from cardan.engine.world.model import DYNAMIC, MOTOR_VELOCITY, STATIC, Model
+from cardan.engine.world.model import DYNAMIC, FORCE_POINT_GRAVITY, MOTOR_VELOCITY, STATIC, Model
 from cardan.engine.world.options import Integrator, StepOptions
 from cardan.engine.world.rows import ROW_GRAB
 from cardan.engine.world.state import DRIVES_SET, FREED, LEDGER_IMPACT, LEDGER_WORK_IN, State
@@ -60,8 +60,17 @@ def refuse_absent(state: State, i: int) -> None:
         raise ValueError("the body is absent; let it appear before")
 
 
+def attracts(model: Model, i: int) -> bool:
+    """Whether point gravity of body i acts on others."""
+    pulls = model.forces.kind == FORCE_POINT_GRAVITY
+    return bool(pulls.any()) and bool(model.bodies.attracting_mass[i] > 0.0)
+
+
 def neighbours(model: Model, state: State, i: int) -> set[int]:
-    """Bodies that rest on body i, or are connected to it by a joint or a force element."""
+    """Bodies that rest on body i, or are connected to it by a joint or a force element; all, if it
+    attracts them."""
+    if attracts(model, i):
+        return set(range(len(state.present)))
     n_shapes = len(model.shapes.kind)
     keys = state.resting.key[: state.resting.count[0]]
     touching = (model.shapes.body[keys // n_shapes], model.shapes.body[keys % n_shapes])

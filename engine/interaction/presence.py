@@ -80,7 +80,9 @@ def put(model: Model, state: State, i: int, start: Start) -> None:
         if i not in model.prescribed.body:
             state.p_WB[i], state.q_WB[i], state.v_WB_W[i], state.w_WB_W[i] = start
     begin_again(model, state, i)
-    for k in neighbours(model, state, i):
+    # what sleeps touches no static body, also where one comes
+    is_static = model.bodies.kind[i] == STATIC
+    for k in range(len(state.present)) if is_static else neighbours(model, state, i):
         wake(state, k)
     state.velocities_changed[0] = 1
 

@@ -238,6 +238,37 @@ def test_what_a_moving_body_attracts_wakes() -> None:
     assert sim.poses()[2, 2] > 0.105
 
 
+@pytest.mark.parametrize("kind", ["static", "kinematic", "dynamic"])
+@pytest.mark.parametrize("change", ["appears", "vanishes"])
+def test_what_an_attractor_pulled_wakes_when_that_comes_or_goes(kind: str, change: str) -> None:
+    sun: dict[str, Any] = {"name": "sun", "type": kind, "position": [0, 0, 3], "mass": 1000.0}
+    sun |= {"inertia": [1, 1, 1]} if kind == "dynamic" else {}
+    hook = {"name": "hook", "type": "fixed", "parent": "world", "child": "sun"}
+    ceiling = {"name": "ceiling", "type": "static", "position": [0, 0, 0.4]}
+    ceiling |= {"shapes": [{"type": "box", "size": [2, 2, 0.2]}]}
+    # some three times gravity
+    pull = {"name": "pull", "type": "point_gravity", "constant": 0.25}
+    start = 0.1 if change == "appears" else 0.2
+    bodies = [ground(), ceiling, box("box", [0, 0, start]), sun | {change: 0.4}]
+    held = [hook] if kind == "dynamic" else []
+    sim = scene(bodies, held, forces=[pull])
+    sim.advance(180)
+    assert sim.asleep()[2]
+    sim.advance(220)
+    assert sim.poses()[2, 2] == pytest.approx(0.3 - start, abs=1e-3)
+
+
+def test_what_a_static_body_appears_in_wakes() -> None:
+    peg = {"name": "peg", "type": "static", "position": [0, 0, 0.1], "appears": 0.4}
+    peg |= {"shapes": [{"type": "box", "size": [0.05, 0.05, 0.05]}]}
+    sim = scene([ground(), box("box", [0, 0, 0.1]), peg])
+    sim.advance(190)
+    assert sim.asleep()[1]
+    sim.advance(20)
+    assert not sim.asleep()[1]
+    assert sim.solver_report()["contacts"] > 4
+
+
 def test_a_kinematic_body_that_arrives_wakes() -> None:
     pusher = plate(position=[-1.5, 0, 0.1], linear_velocity=[0.5, 0, 0])
     pusher["shapes"] = [{"type": "box", "size": [0.2, 0.2, 0.2]}]
