@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 from cardan.engine import run
 from cardan.engine.build.faults import SceneError
+from cardan.engine.world.state import LEDGER_WORK_IN
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document, rod, simulate
 from tests.references.mechanism_scenes import four_bars, governor, table
@@ -189,3 +190,17 @@ def test_the_hand_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"'grab' needs semi_implicit_euler.*'rk4'"):
         sim.grab("b0", [0, 0, 0])
     assert sim.grab_state() is None
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint", "dop853", "radau"])
+def test_a_push_of_whole_steps_has_its_impulse(integrator: str, steps: int) -> None:
+    """All that is evaluated of a step, also at its end, is pushed until then."""
+    body = {"name": "b", "mass": 2.0, "inertia": [1, 1, 1]}
+    options = {"formulation": "reduced", "integrator": integrator, "dt": 0.01, "duration": 0.2}
+    sim = simulate(document([body], gravity=[0, 0, 0], simulation=options))
+    sim.advance(3)
+    sim.apply_wrench("b", [50.0, 0, 0], [0, 0, 0], duration=0.0 if steps == 1 else 0.01 * steps)
+    sim.advance(17)
+    assert sim.state.v_WB_W[0, 0] == pytest.approx(50.0 * 0.01 * steps / 2.0, rel=1e-8)
+    assert sim.state.ledger[LEDGER_WORK_IN] == pytest.approx(sim.state.v_WB_W[0, 0] ** 2, rel=1e-8)
