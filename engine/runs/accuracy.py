@@ -5,9 +5,10 @@ else is stepped with dt / n, n = 1, 2, 4, ...: with an error C h^p the finer of 
 
     |x(h) - x(h/2)| / (2^p - 1),   p as in verification.py
 
-for smooth motion, from three runs. The error of an impact, a stop or a drive that starts is of
-first order, with a factor that depends on where in a step it comes: two runs may agree by chance,
-and three may seem to be of second order. The factor is taken from the worst pair of at least four:
+for smooth motion, from three runs. The error of an impact, a stop, a drive that starts or a trigger
+is of first order, with a factor that depends on where in a step it comes: two runs may agree by
+chance, and three may seem to be of second order. The factor is taken from the worst pair of at
+least four:
 
     max over all pairs of |x(h_j) - x(h_j/2)| / (h_j/2), times the last h
 

@@ -84,8 +84,10 @@ class Trials:
         self.total = max(1, round(scene.simulation.duration / scene.simulation.dt))
         self.steps, self.runs = 0, 0
         self.reasons: list[str] = []
-        # why smooth integrators do not take the scene
+        # why smooth integrators do not take the scene, or their tolerance says nothing of its error
         self.jumps = refusal(with_options(scene, formulation="reduced", integrator="rk4"))
+        if self.jumps is None and scene.triggers:
+            self.jumps = "triggers act at the end of the step in which they fire."
         self.smooth = self.jumps is None
         self._progress, self._should_stop = progress, should_stop
         spread = np.linspace(0, self.total, MOMENTS + 1)

@@ -165,6 +165,21 @@ def test_impacts_are_stepped_and_their_error_is_told(tolerance):
     assert np.abs(z - after)[bounced].max() < tolerance
 
 
+@pytest.mark.parametrize(("at", "dt"), [(0.301, 0.1), (0.3337, 0.02)])
+def test_triggers_are_late_by_less_than_the_tolerance(at, dt):
+    """They act at the end of a step: no tolerance within one shows by how much they are late."""
+    push = {"op": "apply_impulse", "body": "b", "impulse": [1, 0, 0]}
+    one = {"name": "b", "mass": 1.0, "inertia": [1, 1, 1]}
+    options = {"dt": dt, "duration": 1.0, "accuracy": {"position": 1e-3}}
+    scene = document([one], gravity=[0, 0, 0], simulation=options)
+    scene["triggers"] = [{"name": "go", "when": {"type": "time", "at": at}, "do": [push]}]
+    recording, summary = run(load_scene(scene))
+    found = summary["accuracy"]
+    assert found["reached"]
+    off = abs(places(recording, 1)[-1, 0, 0] - (1.0 - at))
+    assert off <= found["position_error"] <= 1e-3
+
+
 def test_impacts_that_do_not_reach_a_tolerance_say_so():
     _, summary = run(load_scene(ball(1e-9, accuracy={"position": 1e-9, "max_steps": 4000})))
     found = summary["accuracy"]
