@@ -92,7 +92,7 @@ class Drag(ForceBase):
 
 
 class PointGravity(ForceBase):
-    """Attraction between all pairs of bodies with mass: constant m1 m2 / (r^2 + softening^2).
+    """Attraction between all pairs of bodies with mass: constant m1 m2 r / (r^2 + softening^2)^1.5.
 
     Static and kinematic bodies attract with their `mass`, if it is given, from their origin."""
 

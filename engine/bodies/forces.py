@@ -295,7 +295,7 @@ def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion
 
 @kernel
 def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> None:
-    """G m_i m_j / (r^2 + s^2) between every two present bodies (Plummer softening s)."""
+    """G m_i m_j r / (r^2 + s^2)^(3/2) between every two present bodies (Plummer softening s)."""
     bodies = model.bodies
     constant = model.forces.coefficient[f, 0]
     softening2 = model.forces.coefficient[f, 1] ** 2

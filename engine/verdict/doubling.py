@@ -10,8 +10,8 @@ contradicts the estimate, with half the step. With an error C h^p of each motion
 
 (Richardson 1911). Stops, friction and motors at their largest force change a motion at a moment
 that lies elsewhere within each other step: then p = 1, and the finer run has a quarter of the step.
-Where joints may break or triggers fire it is the only one: the force of a blow is its impulse over
-the step.
+Where joints may break or triggers fire, and in runs of less than 16 steps, it is the only one: the
+force of a blow is its impulse over the step.
 Where bodies can touch, impacts fall on other moments with another step, and what comes to rest may
 do so in the same place on another way: such a run is done once more with half the step, and p = 1.
 That withdraws nothing; of estimate and difference the larger one is reported. Of a longer run that
@@ -75,6 +75,8 @@ EARLY_MOMENTS = 24
 JUMP_STEPS = 8
 # steps of the coarser run over that of the run: the largest whose error is small by the estimate
 COARSER = (8, 4, 2)
+# steps of a run from which on there is a coarser one
+LEAST_DOUBLED = COARSER[-1] * LEAST_STEPS
 # difference over the reach from which on a coarser run contradicts an estimate below the limit
 CONTRADICTS = 0.3
 # measured shares of a reach up to which estimates are withdrawn, and from which on there is a
@@ -119,7 +121,7 @@ def repeated_steps(model: Model, options: StepOptions, steps: int) -> int:
         return 0
     most = (MOST_WORK_TOUCHING if may_strike(model) else MOST_WORK) // count
     span = steps if steps <= most else most - most % COARSER[0]
-    return span if span >= COARSER[-1] * LEAST_STEPS else 0
+    return span if span >= COARSER[-1] else 0
 
 
 def can_be_doubled(model: Model) -> bool:
