@@ -92,7 +92,8 @@ def mean_carried_speed(
 def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
     """Book lam times the mean speed of row i; for rows other than springs, soft stops, contacts.
 
-    Negative work of a hard stop is an impact, positive work is position correction.
+    Negative work of a hard stop is an impact, unless it holds what goes round it; positive work is
+    position correction.
     """
     kind = rows.kind[i]
     work = lam * speed
@@ -102,7 +103,7 @@ def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> N
         ledger[LEDGER_FRICTION] -= work
     elif kind == ROW_DRAG:
         ledger[LEDGER_DAMPING] -= work
-    elif kind == ROW_LIMIT and work < 0.0:
+    elif kind == ROW_LIMIT and work < 0.0 and rows.smooth[i] == 0:
         ledger[LEDGER_IMPACT] -= work
     else:
         ledger[LEDGER_CORRECTION] += work

@@ -13,6 +13,8 @@ from cardan.engine.constraints.parts.perpendicular import write_perpendicular
 from cardan.engine.constraints.parts.twist import TURNED_OVER, twist_angle, write_twist
 from cardan.engine.constraints.row import (
     belong_to_joint,
+    equation_bias,
+    row_acceleration,
     row_speed,
     set_equation,
     set_jacobian,
@@ -21,14 +23,19 @@ from cardan.engine.constraints.row import (
 from cardan.engine.constraints.soft_stops import is_soft, set_soft_stop
 from cardan.engine.spatial.rotation import nearest_turn
 from cardan.engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
-from cardan.engine.world.options import StepOptions
+from cardan.engine.world.options import SolverMethod, StepOptions
 from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER
 from cardan.engine.world.world import World
+
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 # [m/s or rad/s] below this speed a stop has no restitution, so that the joint comes to rest ...
 BOUNCE_SPEED = 0.01
 # ... or below this share of the threshold of contacts, where a scene of small speeds sets that
 BOUNCE_SHARE = 0.02
+# what holds is approached half as fast as its direction turns in a step; what is approached faster
+# than this multiple of that turn is being struck, in one step or two
+STRUCK = 4.0
 # sin(swing) below which two axes count as being in line
 IN_LINE = 1e-9
 
@@ -54,15 +61,29 @@ def bounce_speed(options: StepOptions) -> float:
 
 
 @kernel
-def keep_positive(world: World, slot: Slot, error: float) -> None:
+def holds(world: World, row: int, speed: float, bend: float) -> bool:
+    """Whether a stop held in the last step what its direction turns away from, and is not struck.
+
+    bend: d2C/dt2 of free flight
+    """
+    if world.options.solver.method == SMALL_STEPS or not bend < 0.0:
+        return False
+    return world.work.rows.lam_warm[row] > 0.0 and speed > STRUCK * world.clock.h[0] * bend
+
+
+@kernel
+def keep_positive(world: World, slot: Slot, error: float, curvature: float) -> None:
     """The general limit: C(x(s)) >= 0, where the last row holds dC/dt = dC/dx dx/ds S u.
 
     A hard limit within reach of this step becomes C/h (not yet touching) or erp C/h (violated) and
     bounces with its restitution. A soft one is a spring-damper that only pushes, and only while it
     is violated (soft_stops.py); damping without stiffness only slows an increasing violation. Out
-    of reach the row is dropped.
+    of reach the row is dropped. A hard one that holds what goes round it, as a taut rope or the
+    end of an arm that turns, is an equation as long as it does: with C/h each kick would remove
+    the velocity that the way takes on since the last.
 
-    Reads   error C [m or rad]; slot (joint, impulse slot): both stops of a coordinate have one law
+    Reads   error C [m or rad]; curvature d2C/dt2 at constant velocities; slot (joint, impulse
+            slot): both stops of a coordinate have one law
     Source  Constraint Notes n.d., joint limits and their generalisation
     Check   tests/references/test_limits.py, tests/references/test_ball_limits.py
     """
@@ -80,7 +101,13 @@ def keep_positive(world: World, slot: Slot, error: float) -> None:
         if not set_soft_stop(rows, row, joints, j, error, speed, h):
             rows.count[0] = row
         return
-    rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
+    erp = rows.share[0] * joints.erp[j]
+    bend = curvature + row_acceleration(rows, row, world.work.motion.bias_acceleration)
+    if holds(world, row, speed, bend):
+        rows.bias[row] = equation_bias(error, bend, h, erp)
+        rows.smooth[row] = 1
+        return
+    rows.bias[row] = one_sided_bias(error, h, erp)
     restitution = joints.limit_restitution[j, axis]
     # without restitution the remaining gap may close, and the motion ends at the stop; a blow that
     # may break the joint is whole
@@ -104,10 +131,10 @@ def write_stop(world: World, slot: Slot, frame: JointFrame) -> None:
     if not math.isfinite(error):
         return
     row = start_row(rows, ROW_LIMIT, frame.body_a, frame.body_b)
-    write_coordinate(rows, row, joints, j, axis, frame)
+    curvature = write_coordinate(rows, row, joints, j, axis, frame)
     if upper:
         scale_row(rows, row, -1.0)
-    keep_positive(world, slot, error)
+    keep_positive(world, slot, error, -curvature if upper else curvature)
 
 
 @kernel
@@ -145,14 +172,17 @@ def write_swing_limit(world: World, j: int, frame: JointFrame) -> None:
     sine = norm(cross(frame.s, frame.s_b))
     state.joint_q[j, 0] = math.atan2(sine, c)
     row = start_row(rows, ROW_LIMIT, frame.body_a, frame.body_b)
+    curvature = 0.0
     if sine > IN_LINE:
-        write_perpendicular(rows, row, frame, frame.s, frame.s_b)
+        bend = write_perpendicular(rows, row, frame, frame.s, frame.s_b)
         scale_row(rows, row, 1.0 / sine)
+        # C = limit - acos c: -swing'' = (c'' + c swing'^2)/sin(swing)
+        curvature = (bend + c * row_speed(rows, row, state) ** 2) / sine
     else:
         across = perpendicular(frame.s)
         set_jacobian(rows, row, across, ZERO3, negate(across))
     error = joints.limit_upper[j, 0] - state.joint_q[j, 0]
-    keep_positive(world, (j, SLOT_UPPER), error)
+    keep_positive(world, (j, SLOT_UPPER), error, curvature)
 
 
 @kernel
@@ -170,12 +200,12 @@ def write_twist_limit(world: World, j: int, frame: JointFrame) -> None:
     state.joint_q[j, 1] = twist
     for side in range(2):
         row = start_row(rows, ROW_LIMIT, frame.body_a, frame.body_b)
-        write_twist(rows, row, frame)
+        curvature = write_twist(rows, row, frame)
         slope = 1.0 if side == 0 else -1.0
         scale_row(rows, row, slope)
         error = joints.limit_upper[j, 1] + slope * twist
         which = SLOT_LOWER + 1 if side == 0 else SLOT_UPPER + 1
-        keep_positive(world, (j, which), error)
+        keep_positive(world, (j, which), error, slope * curvature)
 
 
 @kernel

@@ -95,6 +95,12 @@ def row_acceleration(rows: Rows, row: int, bias_acceleration: NDArray) -> float:
 
 
 @kernel
+def equation_bias(error: float, curvature: float, h: float, erp: float) -> float:
+    """Bias of an equation whose d2C/dt2 of free flight is `curvature`: see set_equation."""
+    return 0.5 * h * curvature + erp / h * (error - 0.125 * h * h * curvature)
+
+
+@kernel
 def set_equation(
     rows: Rows, row: int, error: float, curvature: float, k: Vec3, bias_acceleration: NDArray
 ) -> None:
@@ -120,5 +126,5 @@ def set_equation(
             rows.J_a[row, i] * bias_acceleration[a, i] + rows.J_b[row, i] * bias_acceleration[b, i]
         )
     rows.error[row] = error
-    rows.bias[row] = 0.5 * h * curvature + erp / h * (error - 0.125 * h * h * curvature)
+    rows.bias[row] = equation_bias(error, curvature, h, erp)
     rows.cfm[row] = cfm

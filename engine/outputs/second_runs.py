@@ -159,8 +159,10 @@ class SecondRuns(Account):
         """
         if shares.touch:
             return doubling.first_order_errors(self._differences(shares, 0.5, 0), 0.5)
+        if self._span < doubling.LEAST_DOUBLED:
+            return doubling.first_order_errors(self._differences(shares, 0.25, 0), 0.25)
         first = doubling.first_compared(found)
-        if shares.thresholds or self._span < doubling.LEAST_DOUBLED:
+        if shares.thresholds:
             return doubling.first_order_errors(self._differences(shares, 0.25, first), 0.25)
         estimate = doubling.estimated(self.model, self.state, self.options, self._parted_ways())
         factor = doubling.coarser_step(estimate, self._span)

@@ -42,8 +42,8 @@ def write_tangents(world: World) -> None:
     """Remove the position terms from rows of joints whose poses are corrected after the step.
 
     Between two kicks J v grows by about h d2C/dt2. Velocities are tangent at the end of the step if
-    J v+ = -h/2 d2C/dt2, the bias of a hard equation. A violated stop must not be violated further;
-    a larger rebound velocity is kept.
+    J v+ = -h/2 d2C/dt2, the bias of a hard equation, and of a hard stop that holds. Other violated
+    stops must not be violated further; a larger rebound velocity is kept.
 
     Reads   rows from the constraints
     Writes  rows.bias of hard equations and of violated hard stops
@@ -58,7 +58,7 @@ def write_tangents(world: World) -> None:
             continue
         erp = rows.share[0] * joints.erp[rows.joint[row]]
         push = erp * rows.error[row] / h
-        if is_equation:
+        if is_equation or rows.smooth[row] == 1:
             rows.bias[row] = (rows.bias[row] - push) / (1.0 - 0.25 * erp)
         elif rows.error[row] < 0.0 and rows.bias[row] >= push:
             rows.bias[row] = 0.0

@@ -135,7 +135,8 @@ def due_steps(steps: int) -> tuple[int, ...]:
     """After which of so many steps the run is looked at: multiples of that of the coarsest other
     run, evenly, of finer ones too where these are few, and of two steps, closer and closer to the
     start, as what is let go may soon be at rest."""
-    looks = [COARSER[-1] * np.geomspace(1, steps // COARSER[-1], EARLY_MOMENTS).round()]
+    early = np.geomspace(1, steps // COARSER[-1], EARLY_MOMENTS)
+    looks = [np.zeros(1), COARSER[-1] * early.round()]
     for factor in COARSER:
         if steps >= factor * LEAST_STEPS:
             looks.append(factor * np.linspace(0, steps // factor, MOMENTS + 1).round())
