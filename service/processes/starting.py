@@ -100,6 +100,8 @@ def is_gone(pid: int) -> bool:
 
 
 def _work() -> None:
+    # Ctrl+C goes to all processes of a terminal; those started here inherit that it is blocked
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     known = 0
     while True:
         task, answered, done = _tasks.get()

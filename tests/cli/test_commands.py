@@ -1,4 +1,9 @@
+import csv
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -7,6 +12,7 @@ from cardan import __version__
 from cardan.schemas.examples import example_names
 from cardan.service.cli import console
 from tests.cli.conftest import SCENE
+from tests.service.real_server import wait_for
 
 
 def test_examples_are_listed_and_printed(cardan):
@@ -158,6 +164,39 @@ def test_a_batch_becomes_a_table_without_a_server(program, scene_file, tmp_path)
     assert table["/gravity"].to_pylist() == ["[0,0,-9.81]", "[0,0,-1.62]"] * 2
     assert table["status"].to_pylist() == ["succeeded"] * 4
     assert len(set(table["state_hash"].to_pylist())) == 4
+
+
+@pytest.mark.e2e
+def test_an_interrupted_batch_keeps_the_runs_that_ended(tmp_path):
+    ask = {"scene": SCENE, "variations": {"/simulation/duration": [0.1, 0.2, *[20_000.0] * 30]}}
+    ask["overrides"] = {"/record/every": 100_000}
+    (tmp_path / "batch.json").write_text(json.dumps(ask))
+    out = tmp_path / "results.csv"
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    arguments = [sys.executable, "-m", "cardan.service.cli", "batch", tmp_path / "batch.json"]
+    process = subprocess.Popen(
+        [*arguments, "-o", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        start_new_session=True,
+    )
+    try:
+        wait_for(lambda: len(list(temporary.glob("cardan-*/results/*"))) >= 2, what="two results")
+        # a terminal tells all processes of the program
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == console.INTERRUPTED, errors
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    ended = [row["status"] for row in rows]
+    assert ended == ["succeeded"] * 2 + ["cancelled"] * 30
+    assert "2 of 32 runs had ended" in errors
+    for unwanted in ("Traceback", "KeyboardInterrupt", "no worker"):
+        assert unwanted not in errors
 
 
 @pytest.mark.e2e
