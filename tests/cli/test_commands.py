@@ -166,17 +166,14 @@ def test_a_batch_becomes_a_table_without_a_server(program, scene_file, tmp_path)
     assert len(set(table["state_hash"].to_pylist())) == 4
 
 
-@pytest.mark.e2e
-def test_an_interrupted_batch_keeps_the_runs_that_ended(tmp_path):
-    ask = {"scene": SCENE, "variations": {"/simulation/duration": [0.1, 0.2, *[20_000.0] * 30]}}
-    ask["overrides"] = {"/record/every": 100_000}
+def _interrupted_batch(tmp_path, ask, began):
+    """Exit status and messages of a batch that gets Ctrl+C once `began` is true of its folder."""
     (tmp_path / "batch.json").write_text(json.dumps(ask))
-    out = tmp_path / "results.csv"
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    arguments = [sys.executable, "-m", "cardan.service.cli", "batch", tmp_path / "batch.json"]
+    arguments = ["batch", tmp_path / "batch.json", "-o", tmp_path / "results.csv"]
     process = subprocess.Popen(
-        [*arguments, "-o", out],
+        [sys.executable, "-m", "cardan.service.cli", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -184,19 +181,37 @@ def test_an_interrupted_batch_keeps_the_runs_that_ended(tmp_path):
         start_new_session=True,
     )
     try:
-        wait_for(lambda: len(list(temporary.glob("cardan-*/results/*"))) >= 2, what="two results")
+        wait_for(lambda: began(temporary), what="the batch")
         # a terminal tells all processes of the program
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == console.INTERRUPTED, errors
-    rows = list(csv.DictReader(out.read_text().splitlines()))
-    ended = [row["status"] for row in rows]
-    assert ended == ["succeeded"] * 2 + ["cancelled"] * 30
-    assert "2 of 32 runs had ended" in errors
     for unwanted in ("Traceback", "KeyboardInterrupt", "no worker"):
         assert unwanted not in errors
+    return process.returncode, errors
+
+
+@pytest.mark.e2e
+def test_an_interrupted_batch_keeps_the_runs_that_ended(tmp_path):
+    ask = {"scene": SCENE, "variations": {"/simulation/duration": [0.1, 0.2, *[20_000.0] * 30]}}
+    ask["overrides"] = {"/record/every": 100_000}
+    code, errors = _interrupted_batch(
+        tmp_path, ask, lambda folder: len(list(folder.glob("cardan-*/results/*"))) >= 2
+    )
+    assert code == console.INTERRUPTED, errors
+    rows = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
+    assert [row["status"] for row in rows] == ["succeeded"] * 2 + ["cancelled"] * 30
+    assert "2 of 32 runs had ended" in errors
+
+
+@pytest.mark.e2e
+def test_a_batch_that_is_interrupted_while_processes_start_ends_quietly(tmp_path):
+    ask = {"scene": SCENE, "variations": {"/bodies/1/mass": [1.0, 2.0]}}
+    code, errors = _interrupted_batch(
+        tmp_path, ask, lambda folder: list(folder.glob("pymp-*/listener*"))
+    )
+    assert (code, errors) == (console.INTERRUPTED, "")
 
 
 @pytest.mark.e2e
