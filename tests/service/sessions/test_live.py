@@ -309,8 +309,13 @@ def test_reset_to_coordinates(service: Service, session: str):
     answer.raise_for_status()
     assert first()[0] == pytest.approx(0.2, abs=1e-9)
     refused = service.http.post(f"/sessions/{session}:reset", json={"q": {"nothing": 1.0}})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_joint")
+    [fault] = refused.json()["errors"]
+    assert (fault["pointer"], fault["got"]) == ("/q/nothing", "nothing")
+    assert fault["message"] == "There is no joint named 'nothing'; the scene has pivot."
+    refused = service.http.post(f"/sessions/{session}:reset", json={"q": {"pivot": [1.0, 2.0]}})
     assert (refused.status_code, refused.json()["code"]) == (422, "command_impossible")
-    assert [fault["pointer"] for fault in refused.json()["errors"]] == ["/q/nothing"]
+    assert refused.json()["detail"].startswith("The simulation cannot take reset: ")
     # what is refused changes nothing
     assert first()[0] == pytest.approx(0.2, abs=1e-9)
     assert service.state(session)["epoch"] == 2
