@@ -420,6 +420,9 @@ def test_frames_of_the_past_as_json_and_binary(service: Service, session: str):
     wanted = [step for step in kept if 50 <= step <= 250]
     assert [frame["step"] for frame in found["frames"]] == wanted[::2]
     assert (found["from"], found["to"]) == (0, 300)
+    refused = service.http.get(f"/sessions/{session}/frames?from=5&to=0")
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/query/from"
     assert len(found["frames"][0]["poses"][ROD]) == 7
     headers = {"Accept": "application/octet-stream"}
     data = service.http.get(f"/sessions/{session}/frames?from=50", headers=headers).content
