@@ -22,8 +22,10 @@ SessionState = Literal[
 ]
 
 
-def _text_or_object(value: Any) -> str:
-    return "union:name" if isinstance(value, str) else "union:document"
+def _text_or_object(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "union:name"
+    return "union:document" if isinstance(value, dict) else None
 
 
 def _list_or_object(value: Any) -> str:
@@ -34,12 +36,9 @@ Values = Annotated[list[Any], Field(min_length=1)]
 SceneSource = Annotated[
     Annotated[dict[str, Any], Tag("union:document")]
     | Annotated[str, Field(strict=True, min_length=1, max_length=200), Tag("union:name")],
-    Discriminator(_text_or_object),
+    Discriminator(_text_or_object, "scene_source", "No scene."),
 ]
-"""A scene document, the name of an example, or the id of a stored scene.
-
-The document is checked by `load_scene`.
-"""
+"""A scene document, which `load_scene` checks, an example's name, or a stored scene's id."""
 Overrides = dict[str, Any]
 """Values by JSON Pointer into the scene."""
 

@@ -81,7 +81,7 @@ def _worded(document: Any, message: str) -> str:
 
 def _wrapped(document: Any) -> tuple[Any, bool]:
     """Problem and solver, and whether the document has the problem's fields at its top."""
-    if not isinstance(document, dict) or "problem" in document:
+    if not isinstance(document, dict) or "problem" in document or document.keys() <= {"solver"}:
         return document, False
     problem = {key: value for key, value in document.items() if key != "solver"}
     solver = {"solver": document["solver"]} if "solver" in document else {}

@@ -239,12 +239,15 @@ def _table(tag: BlockTag, data: bytes, offset: int, length: int, size: int) -> T
     return np.frombuffer(data, dtype=dtype, count=length, offset=offset)
 
 
+# in every table: numbers beyond single precision become infinite, without a warning
+@np.errstate(over="ignore")
 def poses_table(poses: Floats) -> Table:
     """Return the table of poses, from an array of shape (bodies, 7): px py pz qw qx qy qz."""
     values = np.ascontiguousarray(poses, dtype="<f4")
     return values.view(POSE_DTYPE).reshape(len(values))
 
 
+@np.errstate(over="ignore")
 def velocities_table(velocities: Floats) -> Table:
     """Return the table of velocities, from an array of shape (bodies, 6): vx vy vz wx wy wz."""
     values = np.ascontiguousarray(velocities, dtype="<f4")
@@ -271,6 +274,7 @@ def absent_table(absent: npt.NDArray[np.bool_]) -> Table:
     return np.ascontiguousarray(absent, dtype="u1").view(ABSENT_DTYPE)
 
 
+@np.errstate(over="ignore")
 def friction_table(contacts: npt.NDArray[np.void], coefficients: Floats) -> Table:
     """Return the table of friction, of contacts with `friction_x` ... and of shape (contacts,)."""
     table: Table = np.zeros(len(contacts), FRICTION_DTYPE)
@@ -280,6 +284,7 @@ def friction_table(contacts: npt.NDArray[np.void], coefficients: Floats) -> Tabl
     return table
 
 
+@np.errstate(over="ignore")
 def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:
     """Return the table of a block from a structured array with (at least) fields of its names."""
     table: Table = np.zeros(len(source), DTYPES[tag])
@@ -289,6 +294,7 @@ def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:
     return table
 
 
+@np.errstate(over="ignore")
 def row_from(tag: BlockTag, values: Mapping[str, object]) -> Table:
     """Return the table of a block of one element; names that are not given become zero."""
     table: Table = np.zeros(1, DTYPES[tag])

@@ -9,7 +9,7 @@ from cardan.schemas.checks import CHECKS
 from cardan.schemas.checks.parts import parts_of_scene, valid_parts
 from cardan.schemas.error import Fault, SceneInvalid, found, shown
 from cardan.schemas.limits import Limits, count_scene, run_faults, size_faults
-from cardan.schemas.parse import duplicate_keys, read_json
+from cardan.schemas.parse import read_json
 from cardan.schemas.pointer import applied
 from cardan.schemas.scene import Scene
 from cardan.schemas.translate import translate
@@ -32,17 +32,14 @@ def load_scene(data: dict[str, Any] | str | bytes, limits: Limits | None = None)
     their parts are looked at.
     """
     limits = limits if limits is not None else Limits()
-    text = isinstance(data, (str, bytes))
-    document = read_json(data) if isinstance(data, (str, bytes)) else data
+    document, repeated = read_json(data) if isinstance(data, (str, bytes)) else (data, [])
     if not isinstance(document, dict):
         raise SceneInvalid([_not_an_object(document)])
     faults = size_faults(document, limits)
     if faults:
         raise SceneInvalid(faults)
-    if text:
-        faults = duplicate_keys(data)  # type: ignore[arg-type]
-    scene, own_faults = _validate(document, limits)
-    faults += own_faults
+    scene, faults = _validate(document, limits)
+    faults = repeated + faults
     if scene is None or faults:
         raise SceneInvalid(faults)
     return scene

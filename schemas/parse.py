@@ -16,24 +16,20 @@ Repeated = dict[int, tuple[dict[str, Any], list[str]]]
 
 def parse_json(data: str | bytes) -> Any:
     """Read JSON text; raises SceneInvalid on a syntax error and on duplicate keys."""
-    document, repeated = _read(data)
-    if repeated:
-        raise SceneInvalid(_repeated_keys(document, repeated))
+    document, faults = read_json(data)
+    if faults:
+        raise SceneInvalid(faults)
     return document
 
 
-def read_json(data: str | bytes) -> Any:
-    """Read JSON text, keeping the last of duplicate keys.
+def read_json(data: str | bytes) -> tuple[Any, list[Fault]]:
+    """Read JSON text: the document with the last of duplicate keys, and one fault for each.
 
     NaN and numbers beyond double precision become floats that are not finite, so that the models
     report them at their place. Raises SceneInvalid with line and column of a syntax error.
     """
-    return _read(data)[0]
-
-
-def duplicate_keys(data: str | bytes) -> list[Fault]:
-    """Return one fault for every duplicate key in one object of valid JSON text."""
-    return _repeated_keys(*_read(data))
+    document, repeated = _read(data)
+    return document, _repeated_keys(document, repeated)
 
 
 def _read(data: str | bytes) -> tuple[Any, Repeated]:

@@ -69,6 +69,10 @@ _PLAIN = {
     "tuple_type": ("not_a_list", "A list"),
     "list_type": ("not_a_list", "A list"),
     "dict_type": ("not_an_object", "An object"),
+    "scene_source": (
+        "not_an_object",
+        "A scene, the name of an example, or the id of a stored scene",
+    ),
 }
 
 
@@ -102,7 +106,9 @@ def _range(detail: Detail, path: Path, model: Any) -> Fault:
     if bound == TINY and value <= 0:
         relation, bound = "greater than", 0
     name = next((part for part in reversed(path) if isinstance(part, str)), "The value")
-    message = f"`{name}` must be {relation} {bound:g}; found {found(value)}."
+    # a limit is said in full
+    limit = str(bound) if isinstance(bound, int) else f"{bound:g}"
+    message = f"`{name}` must be {relation} {limit}; found {found(value)}."
     hint = None
     if bound == math.pi and value <= HALF_TURN:
         hint = f"Angles are in radians: {value:g} degrees are {math.radians(value):.6g}."
@@ -173,17 +179,22 @@ def _unknown_field(detail: Detail, path: Path, model: Any) -> Fault:
 
 
 def _literal(detail: Detail, path: Path, model: Any) -> Fault:
-    allowed = [
-        str(value)
+    values = [
+        value
         for branch in _branches_at(model, detail["loc"])
         if get_origin(branch) is Literal
         for value in get_args(branch)
     ]
+    allowed = [str(value) for value in values]
     choice = listed(allowed) if allowed else detail["ctx"]["expected"]
     value = detail["input"]
     name = next((part for part in reversed(path) if isinstance(part, str)), "The value")
     message = f"`{name}` must be one of {choice}; found {found(value)}."
-    hint = did_you_mean(value, allowed) if isinstance(value, str) else None
+    hint = None
+    if isinstance(value, str) and value in allowed and value not in values:
+        hint = f"A number is needed, without quotation marks: {value}."
+    elif isinstance(value, str):
+        hint = did_you_mean(value, allowed)
     return _simple(path, "not_allowed", message, detail, hint)
 
 

@@ -24,7 +24,7 @@ from cardan.schemas import (
 from cardan.schemas.api import SessionRequest, SimulationRequest
 from cardan.schemas.error import printable, shown
 from cardan.schemas.examples import example_document, example_names
-from cardan.schemas.parse import parse_json
+from cardan.schemas.parse import parse_json, read_json
 from cardan.schemas.spelling import did_you_mean
 from cardan.schemas.translate import translate
 from cardan.service.errors import ErrorCode, ServiceError
@@ -85,6 +85,14 @@ def read_document(data: bytes, what: str = "scene") -> Any:
         return parse_json(data)
     except SceneInvalid as error:
         raise invalid(error.errors, what) from error
+
+
+def read_doubtful(data: bytes) -> tuple[Any, list[Fault]]:
+    """Return the document of a scene and the faults of its duplicate keys. Raises ServiceError."""
+    try:
+        return read_json(data)
+    except SceneInvalid as error:
+        raise invalid(error.errors) from error
 
 
 def read_request(model: type[Model], document: Any) -> Model:

@@ -39,14 +39,15 @@ export function startVideo(view) {
   running = { recorder, parts };
 }
 
-/** @param {View} view @returns {Promise<Blob>} */
+/** @param {View} view @returns {Promise<Blob>} rejected where nothing is recorded, or nothing more */
 export function stopVideo(view) {
   view.onRendered = null;
-  return new Promise((resolve) => {
-    if (!running) return;
+  return new Promise((resolve, reject) => {
+    if (!running) return reject(new Error("No video is being recorded."));
     const { recorder, parts } = running;
     running = null;
     recorder.addEventListener("stop", () => resolve(new Blob(parts, { type: recorder.mimeType })));
+    // a recorder that has ended by itself ends no second time, and throws
     recorder.stop();
   });
 }

@@ -199,7 +199,7 @@ export class Page {
     this.transport.open(session);
     Object.assign(this.drawn, { step: 0, time: 0 }); // the view shows the scene as it starts, until the first frame
     this.gallery?.mark(example);
-    const name = scene.name || example || "unnamed scene";
+    const name = (session.stored && session.title) || scene.name || example || "unnamed scene";
     byId("scene-name", HTMLElement).textContent = name;
     for (const id of ["bottom", "stage-tools"]) byId(id, HTMLElement).inert = false;
     document.title = `${name} – Cardan`;

@@ -90,8 +90,9 @@ async function toggleFilm(page, name, say, button) {
     say("Recording. Close this dialog, show what you want, and come back to stop.");
     return;
   }
-  const film = await stopVideo(page.view);
+  const film = await stopVideo(page.view).catch((error) => say(`There is no video: ${error.message}`));
   button.textContent = "Start a video";
+  if (!film) return;
   download(`${name}.${film.type.startsWith("video/mp4") ? "mp4" : "webm"}`, film);
   say(`Saved: ${(film.size / 1e6).toFixed(1)} MB.`);
 }

@@ -40,7 +40,7 @@ export async function openStored(info) {
 /** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
 export class StoredRun extends Emitter {
   /**
-   * @param {Pick<import("./types.js").SimulationInfo, "id" | "error"> & {status: string, step?: number}} info @param {Scene} scene @param {Moments} recording
+   * @param {Pick<import("./types.js").SimulationInfo, "id" | "error"> & {status: string, step?: number, name?: string}} info @param {Scene} scene @param {Moments} recording
    * @param {import("./types.js").RunSummary | null} summary @param {number} stride every how-many-th recorded frame was fetched
    */
   constructor(info, scene, recording, summary, stride) {
@@ -49,6 +49,8 @@ export class StoredRun extends Emitter {
     this.stored = /** @type {const} */ (true);
     /** @type {"run" | "scene"} how the address names it */
     this.kind = "run";
+    /** what it is called, which may be another name than that of its scene */
+    this.title = info.name ?? "";
     this.scene = scene;
     this.recording = recording;
     this.known = summary;

@@ -26,7 +26,9 @@ from cardan.service.api.sessions import (
     once,
     optional_body,
 )
+from cardan.service.compute.encoding import refused_slice
 from cardan.service.intake import read_request
+from cardan.service.recordings.slices import SliceError
 from cardan.service.sessions.bundle import bundle
 from cardan.service.sessions.folder import FolderError
 from cardan.service.sessions.live_session import LiveSession
@@ -120,6 +122,8 @@ async def frames(
     `X-History-From` and `X-History-To` are the first and last kept step, `X-History-Spacing` the
     steps between two kept frames, at most.
     """
+    if first is not None and last is not None and first > last:
+        raise refused_slice(SliceError("from", f"from must not be after to = {last}", first))
     chosen = session.history.between(first, last, stride)
     kept = session.history.range
     spacing = session.history.spacing(session.progress.first_step)

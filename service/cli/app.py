@@ -336,7 +336,8 @@ def compare(
 
 def main() -> None:
     """Enter from the console script."""
-    app()
+    with console.results_said():
+        app()
 
 
 if __name__ == "__main__":

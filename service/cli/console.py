@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -35,6 +37,65 @@ def err() -> Console:
 def print_json(value: Any) -> None:
     """A result for machines."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+class ResultStream(io.TextIOWrapper):
+    """Standard output that remembers what it could not write."""
+
+    failure: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write text. Raises OSError."""
+        try:
+            return super().write(text)
+        except OSError as error:
+            self.failure = error
+            raise
+
+    def flush(self) -> None:
+        """Write what is kept back. Raises OSError."""
+        try:
+            super().flush()
+        except OSError as error:
+            self.failure = error
+            raise
+
+
+@contextmanager
+def results_said() -> Iterator[None]:
+    """Let a program end with a sentence and FAILED if standard output cannot be written.
+
+    A pipe that nobody reads any more ends it with 1, in silence.
+    """
+    given = sys.stdout
+    if given is None:
+        # it was closed before the program began
+        yield
+        return
+    stream = ResultStream(
+        given.buffer,
+        encoding=given.encoding,
+        errors=given.errors,
+        line_buffering=given.isatty(),
+    )
+    sys.stdout = stream
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            stream.flush()
+        if stream.failure is not None:
+            # what is left would be written again when the interpreter ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _end_without_output(stream.failure)
+
+
+def _end_without_output(failure: OSError) -> NoReturn:
+    if isinstance(failure, BrokenPipeError):
+        sys.exit(1)
+    reason = failure.strerror or failure
+    err().print(f"[bold red]error[/]: standard output cannot be written: {reason}.")
+    sys.exit(FAILED)
 
 
 def stop(message: str, code: int = INVALID, *, as_json: bool = False, **more: Any) -> NoReturn:

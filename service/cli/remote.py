@@ -38,7 +38,11 @@ class Server:
     """A Cardan server. Raises ServerError; network failures become one, too."""
 
     def __init__(self, url: str) -> None:
-        """Talk to the server at `url`, with the first key of CARDAN_API_KEY if it is set."""
+        """Talk to the server at `url`, with the first key of CARDAN_API_KEY if it is set.
+
+        Raises ServerError for what is no address.
+        """
+        _check_address(url)
         keys = os.environ.get("CARDAN_API_KEY", "").replace(",", " ").split()
         headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
         # a recording may lie in a store; the key goes to the server alone
@@ -125,6 +129,20 @@ class Server:
         scene = self.ask("GET", info["links"]["scene"]).json()
         summary = self.ask("GET", info["links"]["summary"]).json()
         write_folder(Tables(tables, metadata, scene, summary), path)
+
+
+def _check_address(url: str) -> None:
+    """Refuse what is no address of a server. Raises ServerError."""
+    try:
+        address = httpx.URL(url)
+    except httpx.InvalidURL:
+        address = httpx.URL()
+    if address.scheme in ("http", "https") and address.host:
+        return
+    message = f"--url needs the address of a server; found '{url}'."
+    hint = "For example --url http://127.0.0.1:8000"
+    fault = {"pointer": "", "code": "not_allowed", "message": message, "got": url, "hint": hint}
+    raise ServerError({"detail": message, "status": 422, "errors": [fault]})
 
 
 def _table(data: bytes) -> tuple[Any, dict[str, Any]]:

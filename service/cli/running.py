@@ -1,10 +1,8 @@
 """`cardan run`: a scene in this process or on a server, its recording into a file or folder."""
 
 import json
-import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import typer
 
 from cardan.schemas import Scene, SceneInvalid, scene_hash
 from cardan.service.cli import console
+from cardan.service.cli.interrupts import interruptible
 from cardan.service.cli.outputs import prepare_file, prepare_recording
 from cardan.service.cli.remote import Server, ServerError
 from cardan.service.cli.scene_source import read_scene
@@ -70,7 +69,7 @@ def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
     from cardan.service.cli.compiling import compile_kernels
 
     compile_kernels(lambda done, total, what: tell(0.0, f"kernels {done}/{total} {what}"))
-    with _interruptible() as interrupted:
+    with interruptible() as interrupted:
         recording, summary = engine.run(
             scene,
             progress=lambda step, total: tell(step / max(total, 1), f"step {step}/{total}"),
@@ -188,14 +187,3 @@ def _at(summary: Mapping[str, Any], key: str) -> Any:
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
-
-
-@contextmanager
-def _interruptible() -> Iterator[list[int]]:
-    """A list that is no longer empty once the user has pressed Ctrl+C."""
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, before)

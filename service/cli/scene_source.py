@@ -12,7 +12,7 @@ import yaml
 
 from cardan.schemas import Fault, Scene, SceneInvalid, load_changed
 from cardan.schemas.examples import example_names, example_text
-from cardan.schemas.parse import duplicate_keys, parse_json
+from cardan.schemas.parse import parse_json
 from cardan.schemas.spelling import did_you_mean
 from cardan.service.settings import Settings
 
@@ -90,11 +90,7 @@ def parse_text(data: bytes, name: str) -> Any:
         raise _fault("syntax", message, hint)
     yaml_ending = name.endswith((".yaml", ".yml"))
     if not yaml_ending and (name.endswith(".json") or data.lstrip()[:1] in (b"{", b"[", b"")):
-        document = parse_json(data)
-        faults = duplicate_keys(data)
-        if faults:
-            raise SceneInvalid(faults)
-        return document
+        return parse_json(data)
     try:
         return yaml.load(data, YamlReader)
     except (yaml.YAMLError, RecursionError, UnicodeDecodeError) as error:

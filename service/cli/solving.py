@@ -14,7 +14,7 @@ import typer
 
 from cardan.schemas import Fault, SceneInvalid
 from cardan.schemas.complementarity_check import read_problem
-from cardan.schemas.parse import duplicate_keys, parse_json
+from cardan.schemas.parse import parse_json
 from cardan.service.cli import console
 from cardan.service.cli.outputs import prepare_file
 from cardan.service.compute.complementarity import answer
@@ -80,11 +80,7 @@ def _read(path: Path) -> Any:
         raise _fault("unreadable", f"{path} cannot be read: {error.strerror or error}.") from error
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise _fault("syntax", f"{path} is no .npz file of plain arrays: {error}.") from error
-    document = parse_json(data)
-    faults = duplicate_keys(data)
-    if faults:
-        raise SceneInvalid(faults)
-    return document
+    return parse_json(data)
 
 
 def document_of(arrays: Mapping[str, Any]) -> dict[str, Any]:

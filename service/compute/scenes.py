@@ -24,6 +24,7 @@ from cardan.service.intake import (
     invalid,
     located,
     read_document,
+    read_doubtful,
     read_session,
     read_simulation,
     sourced,
@@ -89,14 +90,17 @@ def fingerprint(order: m.FingerprintOrder) -> m.Written:
 
 def report(order: m.ReportOrder, limits: Limits) -> m.Written:
     """Return a `ValidationReport`. Raises ServiceError for a body that is no document."""
-    document = read_document(order.body)
+    document, repeated = read_doubtful(order.body)
     try:
         intake = take_scene(document, _limits_of(order.kind, limits))
     except ServiceError as error:
         if error.code != ErrorCode.SCENE_INVALID:
             raise
         faults = [Fault.model_validate(fault) for fault in error.errors]
-        return _written(ValidationReport(valid=False, errors=faults))
+        return _written(ValidationReport(valid=False, errors=repeated + faults))
+    if repeated:
+        faults = [Fault.model_validate(fault) for fault in _built(intake.scene, 0.0).faults]
+        return _written(ValidationReport(valid=False, errors=repeated + faults))
     checked = _built(intake.scene, order.probe_s)
     return _written(_report_on(intake, checked))
 

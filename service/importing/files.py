@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from cardan.schemas.spelling import listed
 from cardan.service.importing.refusal import ImportRefusedError
 
 MAX_FILES = 4_000
@@ -20,6 +21,8 @@ HEAD_BYTES = 65536
 """Beginning of a file in which the first element of a model is looked for."""
 MODEL_ENDINGS = (".urdf", ".xml", ".mjcf")
 SCENE_ENDING = ".json"
+ARCHIVE_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
+"""How a zip archive begins, and one without files."""
 BEGINNING = re.compile(rb"<(?:robot|mujoco)[\s/>]")
 """How the first element of a model begins."""
 DAMAGES = (
@@ -49,9 +52,17 @@ class Folder:
             raise ImportRefusedError("file_missing", f"There is no file '{self.shown(path)}'.")
         try:
             return inside.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            what = f"byte {error.start} is {error.object[error.start]:#04x}"
             raise ImportRefusedError(
-                "file_unreadable", f"'{self.shown(path)}' is not a text in UTF-8: {error}."
+                "file_unreadable",
+                f"'{self.shown(path)}' is not a text in UTF-8: {what}.",
+                "Save it in UTF-8.",
+            ) from error
+        except OSError as error:
+            why = error.strerror or error
+            raise ImportRefusedError(
+                "file_unreadable", f"'{self.shown(path)}' cannot be read: {why}."
             ) from error
 
     def inside(self, path: Path) -> Path | None:
@@ -105,7 +116,7 @@ class Folder:
 def is_archive(path: Path) -> bool:
     """Whether a file is a zip archive, by how it begins."""
     with path.open("rb") as file:
-        return file.read(4) == b"PK\x03\x04"
+        return file.read(4) in ARCHIVE_BEGINNINGS
 
 
 def unpack(archive: Path, into: Path) -> None:
@@ -166,9 +177,11 @@ def find_model(folder: Folder, main: str | None) -> Path:
     models = [path for path in files if is_model(path)] if len(files) > 1 else files
     models = models or [path for path in files if is_scene(path)]
     if not models:
+        names = listed([folder.shown(path) for path in files])
+        there = f"There is no model among the files: {names}." if files else "There are no files."
         raise ImportRefusedError(
             "no_model",
-            "There is no model among the files.",
+            there,
             "A .urdf, an .xml with <mujoco> or <robot> as its root, or a .json with `bodies`.",
         )
     depth = min(len(path.parts) for path in models)

@@ -10,6 +10,7 @@ from cardan.service.importing.prepared import GREY, Assets, Prepared
 from cardan.service.importing.refusal import ImportRefusedError
 from cardan.service.importing.srdf import read_states
 from cardan.service.importing.urdf_repairs import repair
+from cardan.service.importing.urdf_tree import check_tree
 from cardan.service.importing.xml_text import Element, remove, text_of
 
 IGNORED = ("gazebo", "transmission", "sensor")
@@ -29,6 +30,7 @@ def prepare_urdf(
     links = {link.get("name") for link in root.iter("link")}
     if None in links or not links:
         raise ImportRefusedError("no_links", "The URDF has no links, or links without a name.")
+    check_tree(root, folder.shown(path))
     for tag in IGNORED:
         if remove(root, lambda element, tag=tag: element.tag == tag):  # type: ignore[misc]
             notes.dropped("extensions", f"<{tag}> elements are not part of a robot's mechanics.")

@@ -20,6 +20,7 @@ def repair(root: Element, notes: Notes) -> None:
                 notes.approximated(
                     "commas", "Numbers are separated by blanks; commas are taken as such."
                 )
+    joints = {joint.get("name") for joint in root.findall("joint")}
     for joint in root.findall("joint"):
         where = f"joint '{joint.get('name')}'"
         _repair_axis(joint, where, notes)
@@ -29,6 +30,10 @@ def repair(root: Element, notes: Notes) -> None:
         if mimic is not None and mimic.get("joint") == joint.get("name"):
             joint.remove(mimic)
             notes.dropped("mimics_itself", "A joint that mimics itself moves freely.", where)
+        elif mimic is not None and mimic.get("joint") not in joints:
+            joint.remove(mimic)
+            why = f"It mimics joint '{mimic.get('joint')}', which does not exist: it moves freely."
+            notes.dropped("mimics_nothing", why, where)
 
 
 def _numbers(text: str) -> list[float] | None:

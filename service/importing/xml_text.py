@@ -18,6 +18,8 @@ MAX_DEPTH = 499
 
 def parse_xml(text: str, name: str) -> Element:
     """The root element. Raises ImportRefusedError."""
+    if not text.strip():
+        raise ImportRefusedError("not_xml", f"'{name}' is empty.")
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ImportRefusedError(
             "document_type", f"'{name}' has a document type (DOCTYPE); models have none."

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import logging
 import multiprocessing.forkserver
+import multiprocessing.resource_tracker
 import os
 import queue
 import signal
@@ -86,6 +87,10 @@ def _in_starter(task: Callable[[], None], *, answered: bool) -> None:
         done.result()
     except EOFError as error:
         raise OSError(errno.ECHILD, "the fork server ended; the log has the cause") from error
+    except BaseException:
+        # whoever is interrupted closes what its process would be given
+        done.cancel()
+        raise
 
 
 def is_gone(pid: int) -> bool:
@@ -103,14 +108,26 @@ def _work() -> None:
     known = 0
     while True:
         task, answered, done = _tasks.get()
+        if not done.set_running_or_notify_cancel():
+            continue
         try:
             with _no_main_module(), _environment(), _killed_if_silent(known):
+                _block_interrupts()
                 task()
             known = _fork_server() if answered else known
         except BaseException as error:
             done.set_exception(error)
         else:
             done.set_result(None)
+
+
+def _block_interrupts() -> None:
+    """Let what this thread starts inherit that Ctrl+C, which a terminal sends to all, is blocked.
+
+    The tracker comes first: starting it unblocks the signal.
+    """
+    multiprocessing.resource_tracker.ensure_running()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _fork_server() -> int:

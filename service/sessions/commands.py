@@ -17,16 +17,22 @@ from cardan.service.errors import ErrorCode, ServiceError
 Arguments = dict[str, Any]
 
 
-def apply_command(simulation: Simulation, op: str, arguments: Arguments) -> None:
-    """Do what `op` says, at the next step. Raises ServiceError."""
+def apply_command(
+    simulation: Simulation, op: str, arguments: Arguments, asked: str | None = None
+) -> None:
+    """Do what `op` says, at the next step. Raises ServiceError.
+
+    `asked` is the op that a client sent, where it is another one.
+    """
     check_name(arguments, "body", "body", simulation.body_names)
     check_name(arguments, "joint", "joint", simulation.joint_names)
+    _check_joints(arguments, simulation.joint_names)
     try:
         COMMANDS[op](simulation, arguments)
     except (ValueError, KeyError, IndexError) as error:
         raise ServiceError(
             ErrorCode.COMMAND_IMPOSSIBLE,
-            f"The simulation cannot take {op}: {error.args[0]}",
+            f"The simulation cannot take {asked or op}: {error.args[0]}",
             errors=[_fault_of(error, arguments).model_dump()],
         ) from error
 
@@ -48,6 +54,19 @@ def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]
         return
     fault = unknown_name(kind, [field], name, list(known))
     raise ServiceError(ErrorCode(f"unknown_{kind}"), fault.message, errors=[fault.model_dump()])
+
+
+def _check_joints(arguments: Arguments, known: Sequence[str]) -> None:
+    """Refuse coordinates and velocities of joints that the scene lacks. Raises ServiceError."""
+    faults = [
+        unknown_name("joint", [field, name], name, list(known))
+        for field in ("q", "qd")
+        for name in arguments.get(field) or {}
+        if name not in known
+    ]
+    if faults:
+        listed = [fault.model_dump() for fault in faults]
+        raise ServiceError(ErrorCode.UNKNOWN_JOINT, faults[0].message, errors=listed)
 
 
 def _set_motor(simulation: Simulation, a: Arguments) -> None:

@@ -271,7 +271,7 @@ class LiveRun:
             return
         with self._tried():
             self.simulation.restore(self._initial)
-            apply_command(self.simulation, "set_state", {"q": q, "qd": qd})
+            apply_command(self.simulation, "set_state", {"q": q, "qd": qd}, asked="reset")
             begin = self.simulation.snapshot()
         self._go_back(begin)
 

@@ -69,6 +69,16 @@ def _raycast(simulation: Simulation, arguments: Arguments) -> dict[str, Any]:
 
 
 def _closest_points(simulation: Simulation, arguments: Arguments) -> dict[str, Any]:
+    if arguments["body_a"] == arguments["body_b"]:
+        message = "A body has no distance to itself."
+        fault = {
+            "pointer": "/body_b",
+            "code": "unsuitable",
+            "message": message,
+            "got": arguments["body_b"],
+            "hint": "Name two bodies.",
+        }
+        raise ServiceError(ErrorCode.QUERY_IMPOSSIBLE, message, errors=[fault])
     found = simulation.closest_points(arguments["body_a"], arguments["body_b"])
     return {
         name: value.tolist() if isinstance(value, np.ndarray) else value

@@ -1,4 +1,9 @@
+import csv
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -7,6 +12,7 @@ from cardan import __version__
 from cardan.schemas.examples import example_names
 from cardan.service.cli import console
 from tests.cli.conftest import SCENE
+from tests.service.real_server import wait_for
 
 
 def test_examples_are_listed_and_printed(cardan):
@@ -158,6 +164,54 @@ def test_a_batch_becomes_a_table_without_a_server(program, scene_file, tmp_path)
     assert table["/gravity"].to_pylist() == ["[0,0,-9.81]", "[0,0,-1.62]"] * 2
     assert table["status"].to_pylist() == ["succeeded"] * 4
     assert len(set(table["state_hash"].to_pylist())) == 4
+
+
+def _interrupted_batch(tmp_path, ask, began):
+    """Exit status and messages of a batch that gets Ctrl+C once `began` is true of its folder."""
+    (tmp_path / "batch.json").write_text(json.dumps(ask))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    arguments = ["batch", tmp_path / "batch.json", "-o", tmp_path / "results.csv"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cardan.service.cli", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        start_new_session=True,
+    )
+    try:
+        wait_for(lambda: began(temporary), what="the batch")
+        # a terminal tells all processes of the program
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    for unwanted in ("Traceback", "KeyboardInterrupt", "no worker"):
+        assert unwanted not in errors
+    return process.returncode, errors
+
+
+@pytest.mark.e2e
+def test_an_interrupted_batch_keeps_the_runs_that_ended(tmp_path):
+    ask = {"scene": SCENE, "variations": {"/simulation/duration": [0.1, 0.2, *[20_000.0] * 30]}}
+    ask["overrides"] = {"/record/every": 100_000}
+    code, errors = _interrupted_batch(
+        tmp_path, ask, lambda folder: len(list(folder.glob("cardan-*/results/*"))) >= 2
+    )
+    assert code == console.INTERRUPTED, errors
+    rows = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
+    assert [row["status"] for row in rows] == ["succeeded"] * 2 + ["cancelled"] * 30
+    assert "2 of 32 runs had ended" in errors
+
+
+@pytest.mark.e2e
+def test_a_batch_that_is_interrupted_while_processes_start_ends_quietly(tmp_path):
+    ask = {"scene": SCENE, "variations": {"/bodies/1/mass": [1.0, 2.0]}}
+    code, errors = _interrupted_batch(
+        tmp_path, ask, lambda folder: list(folder.glob("pymp-*/listener*"))
+    )
+    assert (code, errors) == (console.INTERRUPTED, "")
 
 
 @pytest.mark.e2e

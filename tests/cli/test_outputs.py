@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from cardan.service.cli import console
 from cardan.service.recordings.folder import load
 from tests.cli.conftest import SCENE
 
@@ -15,6 +18,36 @@ URDF = '<robot name="r"><link name="base"/>{}</robot>'.format(
     '<joint name="j" type="continuous"><parent link="base"/><child link="a"/></joint>'
 )
 BATCH = {"scene": SCENE, "variations": {"/bodies/1/mass": [1.0]}}
+
+
+def _program_into(output, arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "cardan.service.cli", *arguments],
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full device is Linux's")
+@pytest.mark.parametrize("arguments", [["examples"], ["examples", "--json"], ["--version"]])
+def test_results_that_standard_output_does_not_take_are_said(arguments):
+    with Path("/dev/full").open("w") as full:
+        result = _program_into(full, arguments)
+    assert result.returncode == console.FAILED
+    assert result.stderr == "error: standard output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.parametrize("arguments", [["examples"], ["examples", "--json"], ["--version"]])
+def test_a_reader_that_has_left_is_no_fault(arguments):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        result = _program_into(theirs, arguments)
+    finally:
+        os.close(theirs)
+    assert (result.returncode, result.stderr) == (1, "")
 
 
 @pytest.fixture

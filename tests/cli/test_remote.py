@@ -50,6 +50,13 @@ def test_files_and_faults_come_from_the_server(cardan, url, scene_file, tmp_path
     assert "/bodies/0/inertia" in result.stderr
 
 
+@pytest.mark.parametrize("url", ["nonsense", "localhost:8000", "http://a:b"])
+def test_what_is_no_address_is_refused_and_named(cardan, scene_file, url):
+    result = cardan("run", scene_file, "--url", url)
+    assert result.exit_code == 2
+    assert f"--url needs the address of a server; found '{url}'." in result.stderr
+
+
 def test_a_batch_runs_on_the_server(cardan, url, tmp_path):
     ask = {"scene": SCENE, "variations": {"/bodies/1/mass": [1.0, 2.0]}}
     (tmp_path / "batch.json").write_text(json.dumps(ask))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import threading
 import time
 from concurrent.futures import as_completed
@@ -96,8 +97,12 @@ def test_a_service_that_is_not_there_is_named():
     with pytest.raises(httpx.ConnectError) as caught:
         Client("http://127.0.0.1:9", patience_s=0.0).examples()
     assert caught.value.__notes__ == ["asked once of http://127.0.0.1:9 in 0.0 s"]
-    with pytest.raises(httpx.UnsupportedProtocol):
-        Client("127.0.0.1:9").examples()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "127.0.0.1:9", "localhost:8000", "http://a:b", ""])
+def test_what_is_no_address_is_refused_and_named(url):
+    with pytest.raises(httpx.UnsupportedProtocol, match=re.escape(f"found {url!r}")):
+        Client(url)
 
 
 def test_a_service_that_starts_again_is_waited_for(tmp_path):

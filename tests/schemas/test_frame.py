@@ -22,6 +22,7 @@ from cardan.schemas.frame import (
     poses_table,
     row_from,
     table_from,
+    velocities_table,
 )
 
 
@@ -34,6 +35,17 @@ def test_layout_is_that_of_the_protocol():
     sizes = {tag: dtype.itemsize for tag, dtype in DTYPES.items()}
     first = {1: 28, 2: 40, 3: 16, 4: 64, 5: 96, 6: 44, 7: 8, 8: 56, 9: 1, 10: 1, 11: 16}
     assert sizes == first | {12: 48, 13: 24, 14: 28, 15: 12, 16: 48}
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_single_precision_become_infinite_without_a_warning():
+    assert np.isinf(poses_table(np.full((1, 7), 1e60))["px"]).all()
+    assert np.isinf(velocities_table(np.full((1, 6), -1e60))["vx"]).all()
+    forces = [(name, "<f8") for name in ("fx", "fy", "fz", "tx", "ty", "tz")]
+    joints = np.zeros(1, [("joint", "<u2"), *forces])
+    joints["fx"] = 1e60
+    assert np.isinf(table_from(BlockTag.REACTIONS, joints)["fx"]).all()
+    assert np.isinf(row_from(BlockTag.REACTIONS, {"fx": 1e60})["fx"]).all()
 
 
 def test_header_bytes_are_where_readers_expect_them():

@@ -38,6 +38,19 @@ def test_joints_of_other_formats_are_suggested(foreign, ours):
     assert fault.hint == f"Did you mean '{ours}'?"
 
 
+def test_a_number_as_a_text_is_no_misspelt_number():
+    (fault,) = faults_of({**GOOD, "version": "1"})
+    assert fault.pointer == "/version"
+    assert fault.hint == "A number is needed, without quotation marks: 1."
+
+
+def test_large_limits_are_said_in_full():
+    document = deepcopy(GOOD)
+    document["record"] = {"every": 2**60}
+    (fault,) = faults_of(document)
+    assert fault.message == f"`every` must be at most {2**53}; found {2.0**60:g}."
+
+
 @pytest.mark.parametrize("kind", ["cylinder", "capsule", "cone"])
 def test_a_height_is_a_length(kind):
     faults = faults_of(with_shape({"type": kind, "radius": 0.1, "height": 1.0}))

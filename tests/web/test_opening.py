@@ -1,5 +1,6 @@
 """What the address names on a first visit: an example, or a run that has not ended."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,17 @@ def test_a_link_to_a_run_that_goes_on_opens_it_when_it_has_ended(page: Any, show
     playwright_api.expect(waiting).to_be_hidden()
     playwright_api.expect(page.locator("#inspector")).to_contain_text("chassis")
     assert page.url.endswith(f"#run={run}")
+
+
+def test_a_run_is_shown_under_its_own_name(page: Any, shown: Shown) -> None:
+    ask = {"scene": "incline", "name": "steeper", "overrides": {"/simulation/duration": 0.1}}
+    made = httpx.post(
+        f"{shown.server}/v1/simulations", json=ask, headers={"Prefer": "wait=30"}, timeout=60
+    )
+    made.raise_for_status()
+    page.goto(f"{shown.server}/#run={made.json()['id']}")
+    playwright_api.expect(page.locator("#scene-name")).to_have_text("steeper")
+    playwright_api.expect(page).to_have_title(re.compile("^steeper "))
 
 
 def test_who_opens_something_else_waits_for_the_run_no_longer(page: Any, shown: Shown) -> None:

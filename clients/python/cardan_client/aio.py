@@ -69,7 +69,10 @@ class AsyncClient:
 
         patience_s: how long a request is sent again while the service is away or has no room [s];
         none: 60, but 3 while it has never answered.
+
+        Raises httpx.UnsupportedProtocol for a `url` that is no address.
         """
+        _check_address(url)
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         options.setdefault("timeout", TIMEOUT)
         self._given_patience_s = patience_s
@@ -449,6 +452,18 @@ def may_repeat(method: str, path: str) -> bool:
     creates = path in CREATING
     asks = path.startswith(ASKING)
     return method == "GET" or (method == "POST" and (creates or asks))
+
+
+def _check_address(url: str) -> None:
+    """Raise httpx.UnsupportedProtocol for what is no address of a service."""
+    try:
+        address = httpx.URL(url)
+    except httpx.InvalidURL:
+        address = httpx.URL()
+    if address.scheme not in ("http", "https") or not address.host:
+        raise httpx.UnsupportedProtocol(
+            f"url must be the address of a service, such as http://127.0.0.1:8000; found {url!r}"
+        )
 
 
 def _about(scene: Scene, overrides: Overrides | None, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,11 +35,13 @@ class Client:
 
         patience_s: how long a request is sent again while the service is away or has no room [s];
         none: 60, but 3 while it has never answered.
+
+        Raises httpx.UnsupportedProtocol for a `url` that is no address.
         """
+        self._aio = AsyncClient(url, key, patience_s=patience_s, **options)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._aio = AsyncClient(url, key, patience_s=patience_s, **options)
 
     def __enter__(self) -> "Client":
         """Use the client."""

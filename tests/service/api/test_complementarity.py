@@ -19,6 +19,13 @@ def test_a_problem_is_solved_and_measured(client):
     assert (said["solved"], said["stopped"], said["method"]) == (True, "exact", "pivoting")
 
 
+@pytest.mark.parametrize("body", [{}, {"solver": {"tolerance": 1e-9}}])
+def test_a_request_without_a_problem_is_told_so(client, body):
+    answer = client.post("/v1/complementarity", json=body)
+    assert answer.status_code == 422
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/problem"]
+
+
 @pytest.mark.parametrize(
     ("problem", "solver", "pointer"),
     [

@@ -69,6 +69,16 @@ def test_a_wrong_parameter_is_told_as_a_wrong_field_is(client, path, message):
     assert message in body["detail"]
 
 
+@pytest.mark.parametrize("source", [None, 1, [1]])
+@pytest.mark.parametrize("path", ["simulations", "sessions", "batches"])
+def test_what_a_scene_may_be_is_said(client, path, source):
+    body = problem(client.post(f"/v1/{path}", json={"scene": source}), 422, "invalid_request")
+    fault = body["errors"][0]
+    assert (fault["pointer"], fault["code"]) == ("/scene", "not_an_object")
+    needed = "A scene, the name of an example, or the id of a stored scene is needed; found "
+    assert fault["message"].startswith(needed)
+
+
 def test_a_parameter_that_is_given_twice_is_refused(client):
     body = problem(client.get("/v1/simulations?page_size=1&page_size=2"), 422, "repeated_parameter")
     assert body["errors"][0]["pointer"] == "/query/page_size"

@@ -119,6 +119,25 @@ def test_damaged_archives_are_refused(tmp_path, method):
     assert found > 70
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [([], "There are no files."), (["a.stl", "b.txt"], "among the files: a.stl, b.txt.")],
+)
+def test_an_archive_without_a_model_says_what_it_has(tmp_path, names, said):
+    archive = tmp_path / "r.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        for name in names:
+            made.writestr(name, "nothing")
+    assert said in str(refused("no_model", lambda: import_path(archive)))
+
+
+def test_a_model_in_another_encoding_names_the_byte(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_bytes("<robot name='\xe9'/>".encode("latin-1"))
+    error = refused("file_unreadable", lambda: import_path(path))
+    assert str(error) == "'r.urdf' is not a text in UTF-8: byte 13 is 0xe9."
+
+
 def test_links_in_archives_are_not_followed(tmp_path):
     secret = tmp_path / "secret.obj"
     secret.write_bytes(TETRAHEDRON)
@@ -147,6 +166,7 @@ def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, size
     ("text", "code"),
     [
         ("<mujoco", "not_xml"),
+        ("", "not_xml"),
         ("<scene/>", "unknown_format"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><mujoco/>', "document_type"),
         ("<robot name='r'/>", "no_links"),

@@ -1,6 +1,7 @@
 """URDF as it is found: drives asked for, prefixes, inertials without inertia, thin meshes."""
 
 import math
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,45 @@ def joints_of(answer: ImportAnswer) -> dict[str, dict[str, Any]]:
 
 def codes(answer: ImportAnswer) -> set[str]:
     return {note.code for note in answer.report.notes}
+
+
+@pytest.mark.parametrize(
+    ("written", "changed", "code", "said"),
+    [
+        ('<link name="finger">', '<link name="lower">', "duplicate_name", "2 links of the name"),
+        ('<joint name="grip"', '<joint name="elbow"', "duplicate_name", "2 joints of the name"),
+        (
+            '<child link="finger"/>',
+            '<child link="fingre"/>',
+            "unknown_link",
+            "The child of joint 'grip' of 'arm.urdf' is link 'fingre', which the file does not",
+        ),
+        ('<parent link="lower"/>', '<parent link="low"/>', "unknown_link", "is link 'low', which"),
+        ('<parent link="lower"/>', "", "link_missing", "joint 'grip' of 'arm.urdf' has no <parent"),
+        ('<child link="finger"/>', '<child link="lower"/>', "two_parents", "as joint 'elbow' has"),
+        (
+            '<mass value="0.1"/>',
+            '<mass value="NaN"/>',
+            "not_finite",
+            "The mass of link 'finger' of 'arm.urdf' is 'NaN'; a finite number [kg] is needed.",
+        ),
+    ],
+)
+def test_what_makes_no_tree_is_refused_by_its_name(
+    tmp_path: Path, written: str, changed: str, code: str, said: str
+) -> None:
+    text = ARM.format(inertia=INERTIA, shape="")
+    assert written in text
+    with pytest.raises(ImportRefusedError, match=re.escape(said)) as caught:
+        imported(tmp_path, text.replace(written, changed))
+    assert caught.value.code == code
+
+
+def test_fixed_joints_may_share_a_name(tmp_path: Path) -> None:
+    fixed = '<link name="{0}"/><joint name="f" type="fixed"><parent link="base"/>{1}</joint>'
+    more = "".join(fixed.format(name, f'<child link="{name}"/>') for name in ("tip", "tap"))
+    text = ARM.format(inertia=INERTIA, shape="")
+    assert imported(tmp_path, text.replace("</robot>", more + "</robot>")).report.joints > 0
 
 
 def test_joints_get_the_drives_that_are_asked_for(tmp_path: Path) -> None:
@@ -300,6 +340,7 @@ def test_the_home_pose_moves_what_mimics_a_mimic(tmp_path: Path) -> None:
         ('<axis xyz="1 0 0"/>', '<axis xyz="0 0 0"/>', "axis_missing"),
         ('<origin xyz="0.6 0 0"/>', '<origin xyz="0.6, 0, 0"/>', "commas"),
         ('<mimic joint="elbow" multiplier="0.01"/>', '<mimic joint="grip"/>', "mimics_itself"),
+        ('<mimic joint="elbow" multiplier="0.01"/>', '<mimic joint="zz"/>', "mimics_nothing"),
         ('lower="-2" upper="2"', 'lower="2" upper="-2"', "limits_inverted"),
         ('lower="-2" upper="2"', 'lower="-inf" upper="inf"', "limits_not_finite"),
         ('lower="-2" upper="2"', "", "limits_missing"),
@@ -368,9 +409,9 @@ def test_limits_of_0_both_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("root", ["fixed", "free"])
 def test_joints_of_one_name_are_refused(tmp_path, root):
     text = ARM.format(inertia=INERTIA, shape="").replace('"grip"', '"elbow"')
-    with pytest.raises(ImportRefusedError, match="repeated name 'elbow'") as caught:
+    with pytest.raises(ImportRefusedError, match="2 joints of the name 'elbow'") as caught:
         imported(tmp_path, text, root=root)
-    assert caught.value.code == "not_compiled"
+    assert caught.value.code == "duplicate_name"
 
 
 @pytest.mark.parametrize(("effort", "velocity"), [("inf", "inf"), ("-1", "nan"), ("0", "0")])

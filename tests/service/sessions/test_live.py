@@ -309,8 +309,13 @@ def test_reset_to_coordinates(service: Service, session: str):
     answer.raise_for_status()
     assert first()[0] == pytest.approx(0.2, abs=1e-9)
     refused = service.http.post(f"/sessions/{session}:reset", json={"q": {"nothing": 1.0}})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_joint")
+    [fault] = refused.json()["errors"]
+    assert (fault["pointer"], fault["got"]) == ("/q/nothing", "nothing")
+    assert fault["message"] == "There is no joint named 'nothing'; the scene has pivot."
+    refused = service.http.post(f"/sessions/{session}:reset", json={"q": {"pivot": [1.0, 2.0]}})
     assert (refused.status_code, refused.json()["code"]) == (422, "command_impossible")
-    assert [fault["pointer"] for fault in refused.json()["errors"]] == ["/q/nothing"]
+    assert refused.json()["detail"].startswith("The simulation cannot take reset: ")
     # what is refused changes nothing
     assert first()[0] == pytest.approx(0.2, abs=1e-9)
     assert service.state(session)["epoch"] == 2
@@ -415,6 +420,9 @@ def test_frames_of_the_past_as_json_and_binary(service: Service, session: str):
     wanted = [step for step in kept if 50 <= step <= 250]
     assert [frame["step"] for frame in found["frames"]] == wanted[::2]
     assert (found["from"], found["to"]) == (0, 300)
+    refused = service.http.get(f"/sessions/{session}/frames?from=5&to=0")
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/query/from"
     assert len(found["frames"][0]["poses"][ROD]) == 7
     headers = {"Accept": "application/octet-stream"}
     data = service.http.get(f"/sessions/{session}/frames?from=50", headers=headers).content

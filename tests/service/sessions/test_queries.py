@@ -67,6 +67,7 @@ def test_distances_follow_the_steps_and_nothing_is_disturbed(service: Service, s
         ("raycast", {"rays": [], "speed": 1}, "/speed"),
         ("closest-points", {"body_a": "box"}, "/body_b"),
         ("closest-points", {"body_a": "box", "body_b": "boxx"}, "/body_b"),
+        ("closest-points", {"body_a": "box", "body_b": "box"}, "/body_b"),
     ],
 )
 def test_bad_questions_are_answered_with_their_pointer(
