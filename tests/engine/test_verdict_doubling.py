@@ -325,7 +325,7 @@ def test_a_rope_that_becomes_taut_beside_exact_impacts_is_found() -> None:
         simulation = {"dt": dt, "duration": 1.4, "contact": {"impact_time": "exact"}}
         return run(document([weight], [rope], gravity=[0, 0, -9.81], simulation=simulation))
 
-    careless, careful = thrown(0.005), thrown(0.005 / 16)
+    careless, careful = thrown(0.01), thrown(0.01 / 64)
     off = np.linalg.norm(careless.poses()[0, :3] - careful.poses()[0, :3])
     assert off > 0.05
     assert Account.findings(careless) == []
