@@ -21,7 +21,7 @@ from cardan.engine.collision.hollow.pairs import write_hollow_contacts
 from cardan.engine.collision.keep_contact import keep_point
 from cardan.engine.collision.manifold.contact_points import frame_of
 from cardan.engine.collision.manifold.extent import clear_share
-from cardan.engine.collision.manifold.persistence import match_contacts
+from cardan.engine.collision.manifold.persistence import match_contacts, was_loaded
 from cardan.engine.collision.materials import write_surfaces
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
 from cardan.engine.collision.narrow.closest_feature import hit_of_points
@@ -313,8 +313,10 @@ def narrow_pairs(
                 write_hollow_contacts(shapes, scratch, faces, ij, (margin, h), contacts)
         else:
             write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
-        if may_pass(model, ij, share) and passes_by(
-            shapes, scratch, ij, before, (near, h), contacts
+        if (
+            may_pass(model, ij, share)
+            and passes_by(shapes, scratch, ij, before, (near, h), contacts)
+            and not was_loaded(state.contacts, ij[0] * len(shapes.kind) + ij[1])
         ):
             contacts.count[0], contacts.dropped[0] = before, dropped
 

@@ -35,6 +35,8 @@ STRUCK = 30.0
 WITHIN = 0.999
 # share of the slip of before the kick that friction which sticks turns round
 REVERSED = 0.95
+# mark of a body that bodies on joints hold
+HELD = 2
 # With more contacts most are swept.
 MOST_CONTACTS = 200
 
@@ -224,6 +226,30 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool) -> None:
 
 
 @kernel
+def mark_held(world: World) -> None:
+    """Mark bodies that bodies on joints hold from several sides: loose, with load from several
+    others, one of which is on joints.
+
+    Their velocities are guessed and those of what holds them are not, so that contacts on several
+    sides would ask what does not fit together, and friction between them what it is until it slips.
+
+    Writes  motion.jointed: HELD; -1 - number of the first other body where there is one
+    """
+    rows, contacts, jointed = world.work.rows, world.work.contacts, world.work.motion.jointed
+    kind = world.model.bodies.kind
+    for c in range(contacts.count[0]):
+        if not rows.lam_warm[rows.count[1] + 3 * c] > 0.0:
+            continue
+        a, b = contacts.body_a[c], contacts.body_b[c]
+        for body, other in ((a, b), (b, a)):
+            if jointed[body] == 0 and kind[body] == DYNAMIC:
+                jointed[body] = -1 - other
+            first = -1 - jointed[body]
+            if first >= 0 and first != other and (jointed[first] == 1 or jointed[other] == 1):
+                jointed[body] = HELD
+
+
+@kernel
 def follow_curvature(world: World) -> None:
     """`follow_contact` of all contacts of pairs that roll; small_steps has steps small enough.
 
@@ -239,10 +265,13 @@ def follow_curvature(world: World) -> None:
         if rolls(world, first, last):
             if not guessed:
                 guess_velocities(world)
+                mark_held(world)
                 guessed = True
             a, b = contacts.body_a[first], contacts.body_b[first]
             jointed = on_joint[a] == 1 or on_joint[b] == 1
             sticking = sticks(world, first, last)
-            for c in range(first, last):
+            # what joints hold from several sides does not roll
+            end = first if on_joint[a] == HELD or on_joint[b] == HELD else last
+            for c in range(first, end):
                 follow_contact(world, c, jointed, sticking)
         first = last

@@ -41,7 +41,7 @@ class Motion(NamedTuple):
     activity: (
         NDArray  # (n,) int64 -        STATIC, KINEMATIC, DYNAMIC, ASLEEP or ABSENT in this step
     )
-    jointed: NDArray  # (n,) int64 -       1: a joint acts on it, by rows or drives; constraints/rolling.py
+    jointed: NDArray  # (n,) int64 -       1: a joint acts on it, by rows or drives; else constraints/rolling.py
     deflected: NDArray  # (n,) int64 -     1: it goes elsewhere than contacts were found for, see step/continuous.py
 
 

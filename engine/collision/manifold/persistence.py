@@ -95,6 +95,24 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
 
 
 @kernel
+def was_loaded(cache: ContactCache, key: int) -> bool:
+    """Whether any contact of a pair carried load in the last step."""
+    low, high = 0, cache.count[0]
+    while low < high:
+        middle = (low + high) // 2
+        if cache.key[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    while low < cache.count[0] and cache.key[low] == key:
+        impulse = load3(cache.impulse_W, low)
+        if dot(impulse, impulse) > 0.0:
+            return True
+        low += 1
+    return False
+
+
+@kernel
 def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
     """Store every contact for the next step, in order, up to the capacity of the cache."""
     n = min(contacts.count[0], len(cache.key))
