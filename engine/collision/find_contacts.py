@@ -21,14 +21,15 @@ from cardan.engine.collision.hollow.pairs import write_hollow_contacts
 from cardan.engine.collision.keep_contact import keep_point
 from cardan.engine.collision.manifold.contact_points import frame_of
 from cardan.engine.collision.manifold.extent import clear_share
-from cardan.engine.collision.manifold.persistence import match_contacts, was_loaded
+from cardan.engine.collision.manifold.persistence import match_contacts
 from cardan.engine.collision.materials import write_surfaces
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
 from cardan.engine.collision.narrow.closest_feature import hit_of_points
-from cardan.engine.collision.narrow.conservative_advancement import comes_within, passes_by
+from cardan.engine.collision.narrow.conservative_advancement import comes_within
 from cardan.engine.collision.narrow.dispatch import find_points, nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
 from cardan.engine.collision.narrow.solid import faces_of
+from cardan.engine.collision.passing import pass_by
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.vec3 import (
@@ -61,18 +62,7 @@ from cardan.engine.world.collision import (
 )
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.crew import LINE, PARTS
-from cardan.engine.world.model import (
-    BOWL,
-    DYNAMIC,
-    MESH,
-    PLANE,
-    RING,
-    SPHERE,
-    TUBE,
-    Bodies,
-    Model,
-    Shapes,
-)
+from cardan.engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
 from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
@@ -83,8 +73,6 @@ FEW_SHAPES = 24
 FEW_PAIRS = 4
 # With more contacts in the last step margins are larger by a share of what shapes move in a step.
 CROWDED, LARGER = 100, 0.5
-# Shapes that are not followed on their way.
-NOT_FOLLOWED = (MESH, PLANE, TUBE, RING, BOWL)
 # Bounding spheres are enlarged by this factor against rounding.
 ROUNDED = 1.0 + 1e-9
 
@@ -270,20 +258,6 @@ def broad_phase(
 
 
 @kernel
-def may_pass(model: Model, ij: tuple[int, int], share: float) -> bool:
-    """Whether it is looked at whether two shapes only pass each other.
-
-    In a crowd (share > 0) not of two moving bodies: others turn them round into each other.
-    """
-    i, j = ij
-    kinds, bodies = model.shapes.kind, model.bodies
-    if kinds[i] in NOT_FOLLOWED or kinds[j] in NOT_FOLLOWED:
-        return False
-    a, b = bodies.kind[model.shapes.body[i]], bodies.kind[model.shapes.body[j]]
-    return share == 0.0 or a != DYNAMIC or b != DYNAMIC
-
-
-@kernel
 def narrow_pairs(
     model: Model,
     state: State,
@@ -313,11 +287,8 @@ def narrow_pairs(
                 write_hollow_contacts(shapes, scratch, faces, ij, (margin, h), contacts)
         else:
             write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
-        if (
-            may_pass(model, ij, share)
-            and passes_by(shapes, scratch, ij, before, (near, h), contacts)
-            and not was_loaded(state.contacts, ij[0] * len(shapes.kind) + ij[1])
-        ):
+        pair = (ij[0], ij[1], before)
+        if pass_by(model, state, scratch, pair, (near, h), contacts, share > 0.0):
             contacts.count[0], contacts.dropped[0] = before, dropped
 
 

@@ -61,14 +61,15 @@ def bounce_speed(options: StepOptions) -> float:
 
 
 @kernel
-def holds(world: World, row: int, speed: float, bend: float) -> bool:
+def holds(world: World, row: int, speed: float, acceleration: float) -> bool:
     """Whether a stop held in the last step what its direction turns away from, and is not struck.
 
-    bend: d2C/dt2 of free flight
+    acceleration: d2C/dt2 of free flight
     """
-    if world.options.solver.method == SMALL_STEPS or not bend < 0.0:
+    if world.options.solver.method == SMALL_STEPS or not acceleration < 0.0:
         return False
-    return world.work.rows.lam_warm[row] > 0.0 and speed > STRUCK * world.clock.h[0] * bend
+    least = STRUCK * world.clock.h[0] * acceleration
+    return world.work.rows.lam_warm[row] > 0.0 and speed > least
 
 
 @kernel
@@ -102,9 +103,9 @@ def keep_positive(world: World, slot: Slot, error: float, curvature: float) -> N
             rows.count[0] = row
         return
     erp = rows.share[0] * joints.erp[j]
-    bend = curvature + row_acceleration(rows, row, world.work.motion.bias_acceleration)
-    if holds(world, row, speed, bend):
-        rows.bias[row] = equation_bias(error, bend, h, erp)
+    acceleration = curvature + row_acceleration(rows, row, world.work.motion.bias_acceleration)
+    if holds(world, row, speed, acceleration):
+        rows.bias[row] = equation_bias(error, acceleration, h, erp)
         rows.smooth[row] = 1
         return
     rows.bias[row] = one_sided_bias(error, h, erp)
@@ -174,10 +175,10 @@ def write_swing_limit(world: World, j: int, frame: JointFrame) -> None:
     row = start_row(rows, ROW_LIMIT, frame.body_a, frame.body_b)
     curvature = 0.0
     if sine > IN_LINE:
-        bend = write_perpendicular(rows, row, frame, frame.s, frame.s_b)
+        curvature = write_perpendicular(rows, row, frame, frame.s, frame.s_b)
         scale_row(rows, row, 1.0 / sine)
         # C = limit - acos c: -swing'' = (c'' + c swing'^2)/sin(swing)
-        curvature = (bend + c * row_speed(rows, row, state) ** 2) / sine
+        curvature = (curvature + c * row_speed(rows, row, state) ** 2) / sine
     else:
         across = perpendicular(frame.s)
         set_jacobian(rows, row, across, ZERO3, negate(across))

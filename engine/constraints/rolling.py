@@ -14,13 +14,15 @@ from __future__ import annotations
 
 from math import sqrt
 
+from numpy.typing import NDArray
+
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import MOST_TURN, contact_acceleration
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.model import DYNAMIC, Bodies
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.world import World
 
@@ -226,27 +228,40 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool) -> None:
 
 
 @kernel
-def mark_held(world: World) -> None:
-    """Mark bodies that bodies on joints hold from several sides: loose, with load from several
-    others, one of which is on joints.
+def is_on_rows(bodies: Bodies, jointed: NDArray, i: int) -> bool:
+    """Whether joints that are rows act on body i."""
+    return bool(jointed[i] == 1 and bodies.node[i] < 0)
 
-    Their velocities are guessed and those of what holds them are not, so that contacts on several
-    sides would ask what does not fit together, and friction between them what it is until it slips.
 
-    Writes  motion.jointed: HELD; -1 - number of the first other body where there is one
+@kernel
+def keep_held(world: World) -> None:
+    """Leave bodies that bodies on joints hold from several sides the velocities of before the kick:
+    loose, with load from several others, one of which is on joints that are rows.
+
+    Those of what holds them are not guessed: contacts on several sides would ask what does not fit
+    together, and friction would make up for it until it slips.
+
+    Writes  motion.scratch; jointed: HELD, -1 - number of the first other body where there is one
+    Check   tests/laws/test_grips.py
     """
-    rows, contacts, jointed = world.work.rows, world.work.contacts, world.work.motion.jointed
-    kind = world.model.bodies.kind
+    rows, contacts, motion = world.work.rows, world.work.contacts, world.work.motion
+    jointed, bodies = motion.jointed, world.model.bodies
     for c in range(contacts.count[0]):
         if not rows.lam_warm[rows.count[1] + 3 * c] > 0.0:
             continue
         a, b = contacts.body_a[c], contacts.body_b[c]
         for body, other in ((a, b), (b, a)):
-            if jointed[body] == 0 and kind[body] == DYNAMIC:
+            if jointed[body] == 0 and bodies.kind[body] == DYNAMIC:
                 jointed[body] = -1 - other
             first = -1 - jointed[body]
-            if first >= 0 and first != other and (jointed[first] == 1 or jointed[other] == 1):
+            if first < 0 or first == other:
+                continue
+            if is_on_rows(bodies, jointed, first) or is_on_rows(bodies, jointed, other):
                 jointed[body] = HELD
+    for i in range(jointed.shape[0]):
+        if jointed[i] == HELD:
+            for k in range(6):
+                motion.scratch[i, k] = motion.velocity_old[i, k]
 
 
 @kernel
@@ -265,13 +280,11 @@ def follow_curvature(world: World) -> None:
         if rolls(world, first, last):
             if not guessed:
                 guess_velocities(world)
-                mark_held(world)
+                keep_held(world)
                 guessed = True
             a, b = contacts.body_a[first], contacts.body_b[first]
             jointed = on_joint[a] == 1 or on_joint[b] == 1
             sticking = sticks(world, first, last)
-            # what joints hold from several sides does not roll
-            end = first if on_joint[a] == HELD or on_joint[b] == HELD else last
-            for c in range(first, end):
+            for c in range(first, last):
                 follow_contact(world, c, jointed, sticking)
         first = last

@@ -4,8 +4,8 @@
 
 z are independent joint coordinates: all of a tree; of loops as many as the mechanism has freedoms.
 Orientations have rotation vectors from the state, in the axes of the body; from one that turns on
-as it does there, where it turns (turning_axes.py). Derivatives are differences of fourth order of
-the equations of motion.
+as it does there, where it turns (spinning_frames.py). Derivatives are differences of fourth order
+of the equations of motion.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from cardan.engine.build.rotations import turn
 from cardan.engine.statics.channels import Evaluation, joint_place, read_outputs
 from cardan.engine.statics.fields import check_fields
 from cardan.engine.statics.smooth import Sample, SmoothModel
+from cardan.engine.statics.spinning_frames import rates_seen, turning_at
 from cardan.engine.statics.stencil import Stencil, stencil_of
-from cardan.engine.statics.turning_axes import rates_seen, turning_at
 from cardan.engine.world.model import MOTOR_NONE
 from cardan.engine.world.tree import NODE_BALL
 from cardan.schemas import GivenScene, scene_of

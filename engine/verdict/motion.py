@@ -133,13 +133,27 @@ def energy_change(model: Model) -> str:
 
 
 def small_energy(model: Model, state: State, options: StepOptions) -> float:
-    """Energy that does not matter [J]: of lifting every body by SMALL_LIFT of its length, and of
-    moving at REST_SPEED, or as fast as each did, if that is less; with substeps more."""
+    """Energy that does not matter [J]: of moving every body by SMALL_LIFT of its length against its
+    weight and the contacts that press it at the end, and of moving at REST_SPEED, or as fast as
+    each did, if that is less; with substeps more."""
     lift, booked = SMALL_LIFT, 0.0
     if settles(state, options):
         lift, booked = SETTLED_LIFT, SETTLED_IMPACT * float(state.ledger[LEDGER_IMPACT])
     square = variations(model, state)[:, LARGEST_V].clip(REST_SPEED**4, REST_SPEED**2)
-    return lifting(model, state, lift) + 0.5 * float(model.bodies.mass @ square) + max(booked, 0.0)
+    moving = 0.5 * float(model.bodies.mass @ square) + max(booked, 0.0)
+    pressed = pressing(model, state, float(options.time_step), SMALL_LIFT)
+    return lifting(model, state, lift) + pressed + moving
+
+
+def pressing(model: Model, state: State, h: float, share: float) -> float:
+    """Energy of moving bodies by this share of their length against the contacts of the last step
+    [J]."""
+    cache, n = state.contacts, int(state.contacts.count[0])
+    load = np.linalg.norm(cache.impulse_W[:n], axis=1) / h
+    shapes, count = model.shapes.body, len(model.shapes.kind)
+    length = np.where(model.bodies.kind == DYNAMIC, body_lengths(model, state.p_WB), 0.0)
+    both = length[shapes[cache.key[:n] // count]], length[shapes[cache.key[:n] % count]]
+    return share * float(load @ np.maximum(*both))
 
 
 def lifting(model: Model, state: State, share: float) -> float:

@@ -6,10 +6,9 @@ point would still be stopped by it; distant pairs are therefore followed along t
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf
 
 from cardan.engine.collision.hollow.distance import is_hollow
-from cardan.engine.collision.motion import point_velocity
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
 from cardan.engine.collision.narrow.solid import faces_of
@@ -20,7 +19,6 @@ from cardan.engine.spatial.vec3 import (
     Vec3,
     add,
     add_scaled,
-    cross,
     dot,
     load3,
     load3_from,
@@ -35,26 +33,18 @@ from cardan.engine.world.collision import (
     POINT_COUNT,
     POINT_START,
     POSITION,
-    REACH,
     ROTATION,
     TURNING,
     VELOCITY,
     CollisionScratch,
     Pair,
 )
-from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import CAPSULE, CONVEX, ELLIPSOID, SPHERE, Shapes
+from cardan.engine.world.model import CONVEX, Shapes
 
 # Iterations at most; a pair undecided by then counts as near.
 MAX_LOOKS = 32
 # Nearer than the margin and this share of it counts as within the margin.
 NEAR_ENOUGH = 1.01
-# What overlaps by less than this share of the margin while a gap closes passes by.
-GRAZING = 1e-2
-# What closes by less than this share of that in a step stands.
-SLOW = 1e-2
-# Shapes without edges and corners.
-ROUND = (SPHERE, CAPSULE, ELLIPSOID)
 
 
 @kernel
@@ -190,110 +180,3 @@ def put_back(shapes: Shapes, scratch: CollisionScratch, ij: tuple[int, int]) -> 
     for shape in ij:
         if int(scratch.solids[shape, KIND]) == CONVEX:
             turn_hull(shapes, scratch, shape, rotation_of(scratch, shape))
-
-
-@kernel
-def gap_after(
-    shapes: Shapes, scratch: CollisionScratch, ij: tuple[int, int], first: int, t: float
-) -> float:
-    """Gap of shapes i < j after a time t of their present motion [m]; negative: a depth."""
-    second = ij[0] + ij[1] - first
-    origin = load3_from(scratch.solids, first, POSITION)
-    move_side(shapes, scratch, 0, first, t, origin)
-    move_side(shapes, scratch, 1, second, t, origin)
-    pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-    gap = nearest(pair, faces_of(shapes), 1e300, scratch)[0]
-    put_back(shapes, scratch, ij)
-    return float(gap)
-
-
-@kernel
-def is_wide(contacts: Contacts, first: int, width: float) -> bool:
-    """Whether the contacts from `first` on span a face wider than `width` [m]."""
-    if contacts.count[0] - first < 3:
-        return False
-    p = load3(contacts.point_W, first)
-    a, b = (
-        sub(load3(contacts.point_W, first + 1), p),
-        sub(load3(contacts.point_W, first + 2), p),
-    )
-    return norm(cross(a, b)) > width * (norm(a) + norm(b))
-
-
-@kernel
-def least_gap(contacts: Contacts, first: int) -> float:
-    """The least gap of the contacts from `first` on [m]; inf: there are none."""
-    least = inf
-    for c in range(first, contacts.count[0]):
-        least = min(least, contacts.gap[c])
-    return least
-
-
-@kernel
-def closes_first(
-    scratch: CollisionScratch, ij: tuple[int, int], contacts: Contacts, first: int, h: float
-) -> tuple[float, float, float]:
-    """When the first gap of the contacts from `first` on closes [s], how fast, and how fast its
-    points pass each other [m/s].
-
-    inf, 0, 0: none does within h.
-    """
-    when, speed, slip = inf, 0.0, 0.0
-    for c in range(first, contacts.count[0]):
-        p, n = load3(contacts.point_W, c), load3(contacts.normal_W, c)
-        v = point_velocity(scratch.solids, ij[0], p)
-        v = sub(v, point_velocity(scratch.solids, ij[1], p))
-        gap, closing = contacts.gap[c], dot(n, v)
-        if gap < closing * h and gap < when * closing:
-            when, speed, slip = gap / closing, closing, norm(add_scaled(v, -closing, n))
-    return when, speed, slip
-
-
-@kernel
-def is_round(scratch: CollisionScratch, ij: tuple[int, int]) -> bool:
-    """Whether one of two shapes has neither edges nor corners."""
-    return (scratch.solids[ij[0], KIND] in ROUND) | (scratch.solids[ij[1], KIND] in ROUND)
-
-
-@kernel
-def passes_by(
-    shapes: Shapes,
-    scratch: CollisionScratch,
-    ij: tuple[int, int],
-    kept: int,
-    reach: tuple[float, float],
-    contacts: Contacts,
-) -> bool:
-    """Whether shapes i < j pass each other, though gaps along the normals of now would close.
-
-    They come nowhere near; or where they do, and the gap that closes first would be twice as deep
-    as what grazes, they overlap in some other direction by no more than that.
-
-    kept: their first contact; reach = (margin, h)
-
-    Check   tests/engine/collision/test_continuous.py
-    """
-    solids, grazing, h = scratch.solids, GRAZING * reach[0], reach[1]
-    # what is round turns its normal only where it moves on, by as much as rises above its tangent
-    far, rounded = SLOW * grazing, is_round(scratch, ij)
-    if rounded:
-        far = sqrt(2.0 * min(solids[ij[0], BOUND], solids[ij[1], BOUND]) * grazing)
-    way = solids[ij[0], REACH] + solids[ij[1], REACH]
-    if not way > far or not -grazing < least_gap(contacts, kept) < way:
-        return False
-    when, speed, slip = closes_first(scratch, ij, contacts, kept, h)
-    if not speed * h > SLOW * grazing or (rounded and not slip * h > far):
-        return False
-    if is_wide(contacts, kept, grazing):
-        return False
-    first = ij[1] if solids[ij[0], KIND] > solids[ij[1], KIND] else ij[0]
-    deeper = 2.0 * grazing / speed
-    if not gap_after(shapes, scratch, ij, first, when + deeper) > -grazing:
-        return False
-    near = time_within(shapes, scratch, ij, first, grazing, h)
-    if near == inf:
-        return True
-    for t in (near + 1.5 * deeper, h):
-        if not gap_after(shapes, scratch, ij, first, t) > -grazing:
-            return False
-    return True

@@ -1,0 +1,192 @@
+"""Shapes that only pass each other: gaps along the normals of now would close, and none does.
+
+A gap holds along one normal, that of where the shapes are now. When it closes, the shapes may be
+elsewhere: a box that slides from one table to the next approaches the side of that, and is on top
+of it when it gets there; what passes an edge within the margin approaches it until it is beside it.
+
+Source  decision 1210
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+from cardan.engine.collision.manifold.persistence import was_loaded
+from cardan.engine.collision.motion import point_velocity
+from cardan.engine.collision.narrow.conservative_advancement import (
+    move_side,
+    put_back,
+    time_within,
+)
+from cardan.engine.collision.narrow.dispatch import nearest
+from cardan.engine.collision.narrow.solid import faces_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import add_scaled, cross, dot, load3, load3_from, norm, sub
+from cardan.engine.world.collision import BOUND, KIND, POSITION, REACH, CollisionScratch, Pair
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import (
+    BOWL,
+    CAPSULE,
+    DYNAMIC,
+    ELLIPSOID,
+    MESH,
+    PLANE,
+    RING,
+    SPHERE,
+    TUBE,
+    Model,
+    Shapes,
+)
+from cardan.engine.world.state import State
+
+# What overlaps by less than this share of the margin while a gap closes passes by.
+GRAZING = 1e-2
+# What closes by less than this share of that in a step stands.
+SLOW = 1e-2
+# Shapes without edges and corners.
+ROUND = (SPHERE, CAPSULE, ELLIPSOID)
+# Shapes that are not followed on their way.
+NOT_FOLLOWED = (MESH, PLANE, TUBE, RING, BOWL)
+
+
+@kernel
+def are_followed(model: Model, i: int, j: int, crowded: bool) -> bool:
+    """Whether shapes are followed on their way: not two of moving bodies in a crowd, where others
+    turn them round into each other."""
+    kinds, bodies = model.shapes.kind, model.bodies
+    if kinds[i] in NOT_FOLLOWED or kinds[j] in NOT_FOLLOWED:
+        return False
+    a, b = bodies.kind[model.shapes.body[i]], bodies.kind[model.shapes.body[j]]
+    return not crowded or a != DYNAMIC or b != DYNAMIC
+
+
+@kernel
+def gap_after(
+    shapes: Shapes, scratch: CollisionScratch, ij: tuple[int, int], first: int, t: float
+) -> float:
+    """Gap of shapes i < j after a time t of their present motion [m]; negative: a depth."""
+    second = ij[0] + ij[1] - first
+    origin = load3_from(scratch.solids, first, POSITION)
+    move_side(shapes, scratch, 0, first, t, origin)
+    move_side(shapes, scratch, 1, second, t, origin)
+    pair = Pair(scratch.pair, scratch.points, scratch.cosine)
+    gap = nearest(pair, faces_of(shapes), 1e300, scratch)[0]
+    put_back(shapes, scratch, ij)
+    return float(gap)
+
+
+@kernel
+def is_wide(contacts: Contacts, first: int, width: float) -> bool:
+    """Whether the contacts from `first` on span a face wider than `width` [m]."""
+    if contacts.count[0] - first < 3:
+        return False
+    p = load3(contacts.point_W, first)
+    a, b = (
+        sub(load3(contacts.point_W, first + 1), p),
+        sub(load3(contacts.point_W, first + 2), p),
+    )
+    return norm(cross(a, b)) > width * (norm(a) + norm(b))
+
+
+@kernel
+def smallest_gap(contacts: Contacts, first: int) -> float:
+    """The least gap of the contacts from `first` on [m]; inf: there are none."""
+    least = inf
+    for c in range(first, contacts.count[0]):
+        least = min(least, contacts.gap[c])
+    return least
+
+
+@kernel
+def closes_first(
+    scratch: CollisionScratch, ij: tuple[int, int], contacts: Contacts, first: int, h: float
+) -> tuple[float, float, float]:
+    """When the first gap of the contacts from `first` on closes [s], how fast, and how fast its
+    points pass each other [m/s].
+
+    inf, 0, 0: none does within h.
+    """
+    when, speed, slip = inf, 0.0, 0.0
+    for c in range(first, contacts.count[0]):
+        p, n = load3(contacts.point_W, c), load3(contacts.normal_W, c)
+        v = point_velocity(scratch.solids, ij[0], p)
+        v = sub(v, point_velocity(scratch.solids, ij[1], p))
+        gap, closing = contacts.gap[c], dot(n, v)
+        if gap < closing * h and gap < when * closing:
+            when, speed, slip = gap / closing, closing, norm(add_scaled(v, -closing, n))
+    return when, speed, slip
+
+
+@kernel
+def is_round(scratch: CollisionScratch, ij: tuple[int, int]) -> bool:
+    """Whether one of two shapes has neither edges nor corners."""
+    return (scratch.solids[ij[0], KIND] in ROUND) | (scratch.solids[ij[1], KIND] in ROUND)
+
+
+@kernel
+def passes_by(
+    shapes: Shapes,
+    scratch: CollisionScratch,
+    ij: tuple[int, int],
+    kept: int,
+    reach: tuple[float, float],
+    contacts: Contacts,
+) -> bool:
+    """Whether shapes i < j pass each other, though gaps along the normals of now would close.
+
+    They come nowhere near; or where they do, and the gap that closes first would be twice as deep
+    as what grazes, they overlap in some other direction by no more than that.
+
+    kept: their first contact; reach = (margin, h)
+
+    Check   tests/engine/collision/test_continuous.py
+    """
+    solids, grazing, h = scratch.solids, GRAZING * reach[0], reach[1]
+    # what is round turns its normal only where it moves on, by as much as rises above its tangent
+    far, rounded = SLOW * grazing, is_round(scratch, ij)
+    if rounded:
+        far = sqrt(2.0 * min(solids[ij[0], BOUND], solids[ij[1], BOUND]) * grazing)
+    way = solids[ij[0], REACH] + solids[ij[1], REACH]
+    if not way > far or not -grazing < smallest_gap(contacts, kept) < way:
+        return False
+    when, speed, slip = closes_first(scratch, ij, contacts, kept, h)
+    if not speed * h > SLOW * grazing or (rounded and not slip * h > far):
+        return False
+    if is_wide(contacts, kept, grazing):
+        return False
+    first = ij[1] if solids[ij[0], KIND] > solids[ij[1], KIND] else ij[0]
+    deeper = 2.0 * grazing / speed
+    if not gap_after(shapes, scratch, ij, first, when + deeper) > -grazing:
+        return False
+    near = time_within(shapes, scratch, ij, first, grazing, h)
+    if near == inf:
+        return True
+    for t in (near + 1.5 * deeper, h):
+        if not gap_after(shapes, scratch, ij, first, t) > -grazing:
+            return False
+    return True
+
+
+@kernel
+def pass_by(
+    model: Model,
+    state: State,
+    scratch: CollisionScratch,
+    pair: tuple[int, int, int],
+    reach: tuple[float, float],
+    contacts: Contacts,
+    crowded: bool,
+) -> bool:
+    """Whether the contacts of a pair are none, because its shapes only pass each other.
+
+    pair = (i, j, their first contact); reach = (margin, h). What carried load in the last step does
+    not pass: a rim that rolls has another contact in every step.
+
+    Check   tests/laws/test_passing.py
+    """
+    i, j, first = pair
+    if contacts.count[0] == first or not are_followed(model, i, j, crowded):
+        return False
+    if not passes_by(model.shapes, scratch, (i, j), first, reach, contacts):
+        return False
+    return not was_loaded(state.contacts, i * len(model.shapes.kind) + j)
