@@ -41,10 +41,16 @@ def test_an_arm_that_turns_keeps_what_it_grips(
         bodies.append(one | {"linear_velocity": [-5.5 * y, 5.5 * x, 0], "shapes": [pad]})
     bodies[0] |= {"mass": 2.0, "inertia": [0.1] * 3, "shapes": []}
     bodies[3] |= {"mass": 1.0, "shapes": [HELD[name] | {"material": "rubber"}]}
-    motor = {"type": "velocity", "target": 5.5}
-    hub = {"name": "hub", "type": "hinge", "parent": "world", "child": "hand", "axis": [0, 0, 1]}
-    fixed = {"name": "jaw", "type": "fixed", "parent": "hand", "child": "fixed"}
-    slide = {"name": "slide", "type": "slider", "parent": "hand", "child": "moved"}
+    motor: Document = {"type": "velocity", "target": 5.5}
+    hub: Document = {
+        "name": "hub",
+        "type": "hinge",
+        "parent": "world",
+        "child": "hand",
+        "axis": [0, 0, 1],
+    }
+    fixed: Document = {"name": "jaw", "type": "fixed", "parent": "hand", "child": "fixed"}
+    slide: Document = {"name": "slide", "type": "slider", "parent": "hand", "child": "moved"}
     joints = [
         hub | {"anchor": [0, 0, 0], "motor": motor},
         fixed | {"anchor": [0.5, -0.05, 0]},
@@ -69,7 +75,7 @@ def test_what_is_clamped_and_does_not_move_is_trusted(gravity: float) -> None:
     cube |= {"shapes": [{"type": "box", "size": [0.1, 0.1, 0.1]}]}
     wall: Document = {"name": "wall", "type": "static", "position": [0, 0.06, 0]}
     wall |= {"shapes": [{"type": "box", "size": [0.1, 0.02, 0.1]}]}
-    guide = {"name": "guide", "type": "slider", "parent": "world", "child": "jaw"}
+    guide: Document = {"name": "guide", "type": "slider", "parent": "world", "child": "jaw"}
     guide |= {"axis": [0, 1, 0], "motor": {"type": "force", "target": 20.0}}
     simulation = {"dt": 1e-3, "duration": 0.3}
     scene = document([jaw, cube, wall], [guide], simulation=simulation, gravity=[0, 0, -gravity])

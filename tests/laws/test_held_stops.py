@@ -36,9 +36,9 @@ def test_a_bob_on_a_taut_rope_goes_round_for_ever(formulation: str, dt: float, o
     lean = 0.5
     rate, radius = math.sqrt(G / math.cos(lean)), math.sin(lean)
     place = [radius, 0, -math.cos(lean)]
-    bob = {"name": "bob", "mass": 1.0, "inertia": [1e-3] * 3, "position": place}
+    bob: Document = {"name": "bob", "mass": 1.0, "inertia": [1e-3] * 3, "position": place}
     bob |= {"linear_velocity": [0, radius * rate, 0]}
-    rope = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
+    rope: Document = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
     rope |= {"anchor": [0, 0, 0], "anchor2": place, "limits": {"upper": 1.0}}
     sim = ran(document([bob], [rope], gravity=[0, 0, -G]), dt, 5.0, formulation)
     turned = [radius * math.cos(5.0 * rate), radius * math.sin(5.0 * rate), place[2]]
@@ -53,8 +53,14 @@ def test_a_slide_at_the_end_of_a_turning_arm_keeps_its_energy(formulation: str) 
     arm: Document = {"name": "arm", "mass": 1.0, "inertia": [0.1] * 3, "angular_velocity": spin}
     slide: Document = {"name": "slide", "mass": 1.0, "inertia": [1e-3] * 3, "position": [0.5, 0, 0]}
     slide |= {"linear_velocity": [0, 2.5, 0], "angular_velocity": spin}
-    hinge = {"name": "hub", "type": "hinge", "parent": "world", "child": "arm", "axis": [0, 0, 1]}
-    guide = {"name": "guide", "type": "slider", "parent": "arm", "child": "slide"}
+    hinge: Document = {
+        "name": "hub",
+        "type": "hinge",
+        "parent": "world",
+        "child": "arm",
+        "axis": [0, 0, 1],
+    }
+    guide: Document = {"name": "guide", "type": "slider", "parent": "arm", "child": "slide"}
     guide |= {"anchor": [0.5, 0, 0], "axis": [1, 0, 0], "limits": {"upper": 0.0, "lower": -0.3}}
     joints = [hinge | {"anchor": [0, 0, 0]}, guide]
     off = []
@@ -71,8 +77,19 @@ def test_a_slide_at_the_end_of_a_turning_arm_keeps_its_energy(formulation: str) 
 def test_a_body_runs_round_the_cone_of_its_ball(formulation: str) -> None:
     """Steady precession pressed on the cone, which does no work: two per cent were lost at 1 ms."""
     length, swing, rate = 0.3, 0.6, 9.0
-    body = {"name": "b", "mass": 1.0, "inertia": [0.02, 0.02, 0.01], "position": [0, 0, -length]}
-    ball = {"name": "ball", "type": "ball", "parent": "world", "child": "b", "anchor": [0, 0, 0]}
+    body: Document = {
+        "name": "b",
+        "mass": 1.0,
+        "inertia": [0.02, 0.02, 0.01],
+        "position": [0, 0, -length],
+    }
+    ball: Document = {
+        "name": "ball",
+        "type": "ball",
+        "parent": "world",
+        "child": "b",
+        "anchor": [0, 0, 0],
+    }
     ball |= {"axis": [0, 0, -1], "limits": {"swing": swing}}
     ball |= {"initial": {"position": [0, swing, 0], "velocity": [0, 0, rate]}}
     scene = document([body], [ball], gravity=[0, 0, -G])
@@ -85,8 +102,8 @@ def test_a_body_runs_round_the_cone_of_its_ball(formulation: str) -> None:
 
 def test_a_rope_that_becomes_taut_is_struck() -> None:
     """What falls into it loses what it has along it, once, and what is left swings."""
-    bob = {"name": "bob", "mass": 1.0, "inertia": [1e-6] * 3, "position": [0.7, 0, 0]}
-    rope = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
+    bob: Document = {"name": "bob", "mass": 1.0, "inertia": [1e-6] * 3, "position": [0.7, 0, 0]}
+    rope: Document = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
     rope |= {"anchor": [0, 0, 0], "anchor2": [0.7, 0, 0], "limits": {"upper": 1.0}}
     sim = ran(document([bob], [rope], gravity=[0, 0, -G]), 1e-3, 1.0, "maximal")
     depth = math.sqrt(1.0 - 0.7**2)
