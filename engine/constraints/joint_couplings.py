@@ -25,10 +25,11 @@ from cardan.engine.constraints.joints.coordinates import (
     write_coordinate,
 )
 from cardan.engine.constraints.joints.frames import is_broken, joint_frame
-from cardan.engine.constraints.limits import one_sided_bias, reach_of
+from cardan.engine.constraints.limits import holds, one_sided_bias, reach_of
 from cardan.engine.constraints.parts.function import scale_row
 from cardan.engine.constraints.row import (
     belong_to_joint,
+    equation_bias,
     row_acceleration,
     row_speed,
     start_row,
@@ -137,7 +138,8 @@ def write_couplings(
 
     A rigid coupling is an equation, with the bias of `set_equation` for the sum of its terms. One
     with a stiffness or a damper is a spring by the trapezoidal rule (`spring_law`). One that may be
-    slack only pulls: C <= 0 and lam <= 0, with a row where C may become 0 in this step.
+    slack only pulls: C <= 0 and lam <= 0, with a row where C may become 0 in this step; while it
+    holds what goes round it, it is an equation, as a stop is (limits.keep_positive).
 
     Writes  rows of the couplings, rows.count
     Check   tests/references/test_couplings.py
@@ -161,11 +163,13 @@ def write_couplings(
             if -value > reach_of(h, speed):
                 rows.count[0] = first
                 continue
-            rows.bias[first] = -one_sided_bias(-value, h, erp)
+            if holds(-rows.lam_warm[first], -speed, -curvature, h):
+                rows.bias[first] = equation_bias(value, curvature, h, erp)
+            else:
+                rows.bias[first] = -one_sided_bias(-value, h, erp)
             for row in range(first, rows.count[0]):
                 rows.hi[row] = 0.0
             continue
-        rows.bias[first] = 0.5 * h * curvature
-        rows.bias[first] += erp / h * (value - 0.125 * h * h * curvature)
+        rows.bias[first] = equation_bias(value, curvature, h, erp)
         rows.cfm[first] = joints.cfm[j] / rows.share[0]
     rows.count[2] = rows.count[0]

@@ -61,15 +61,12 @@ def bounce_speed(options: StepOptions) -> float:
 
 
 @kernel
-def holds(world: World, row: int, speed: float, acceleration: float) -> bool:
-    """Whether a stop held in the last step what its direction turns away from, and is not struck.
+def holds(lam: float, speed: float, acceleration: float, h: float) -> bool:
+    """Whether a bound C >= 0 held in the last step what turns away from it, and is not struck.
 
-    acceleration: d2C/dt2 of free flight
+    lam: its impulse; speed, acceleration: dC/dt and d2C/dt2 of free flight
     """
-    if world.options.solver.method == SMALL_STEPS or not acceleration < 0.0:
-        return False
-    least = STRUCK * world.clock.h[0] * acceleration
-    return world.work.rows.lam_warm[row] > 0.0 and speed > least
+    return lam > 0.0 and acceleration < 0.0 and speed > STRUCK * h * acceleration
 
 
 @kernel
@@ -104,7 +101,8 @@ def keep_positive(world: World, slot: Slot, error: float, curvature: float) -> N
         return
     erp = rows.share[0] * joints.erp[j]
     acceleration = curvature + row_acceleration(rows, row, world.work.motion.bias_acceleration)
-    if holds(world, row, speed, acceleration):
+    by_substeps = world.options.solver.method == SMALL_STEPS
+    if not by_substeps and holds(rows.lam_warm[row], speed, acceleration, h):
         rows.bias[row] = equation_bias(error, acceleration, h, erp)
         rows.smooth[row] = 1
         return
