@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import document, ground, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -100,3 +100,25 @@ def test_dry_friction_stops_a_wheel_in_its_time() -> None:
     assert float(sim.joint_table()["q"][0]) == pytest.approx(
         disc_speed**2 / (2 * friction), rel=1e-3
     )
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize("by", ["limits", "joint"])
+def test_a_motor_pushes_against_a_lock_with_its_largest_torque(formulation: str, by: str) -> None:
+    """The lock alone decides the motion; a ball that rests beside it takes the solver of contacts."""
+    arm = {"name": "arm", "mass": 1.0, "inertia": [0.1] * 3, "position": [0.5, 0, 0]}
+    ball = {"name": "ball", "mass": 1.0, "position": [2, 0, 0.1]}
+    ball |= {"shapes": [{"type": "sphere", "radius": 0.1}]}
+    motor = {"type": "velocity", "target": 1.0, "max_force": 7.0}
+    hinge: dict[str, Any] = {"name": "h", "type": "hinge", "parent": "world", "child": "arm"}
+    hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1], "motor": motor}
+    joints = [hinge]
+    if by == "limits":
+        hinge["limits"] = {"lower": 0.0, "upper": 0.0}
+    else:
+        lock = {"name": "lock", "type": "fixed", "parent": "world", "child": "arm"}
+        joints.append(lock | {"anchor": [0.5, 0, 0]})
+    scene = document([arm, ball, ground()], joints, gravity=[0, 0, -9.81])
+    sim = simulate(scene | {"simulation": {"dt": 1e-3, "formulation": formulation}})
+    sim.advance(50)
+    assert sim.joint_table()["motor_force"][0] == pytest.approx(7.0)

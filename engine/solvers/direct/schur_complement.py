@@ -201,15 +201,18 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 
 
 @kernel
-def silence(dense: Dense, m: int) -> None:
+def silence(problem: Problem, dense: Dense, m: int) -> None:
     """Clear rows of S that the equations decide alone: they hold rounding, which must not push.
 
-    Without a scale and b no solver gives them an impulse, or iterates for what none changes.
+    Without a scale and b no solver gives contacts among them an impulse, or iterates for what none
+    changes. A motor against a lock keeps both, and pushes with its largest force.
     """
     S, b, scale = dense.S, dense.vectors[0], dense.vectors[4]
+    first = problem.count[1] - (problem.count[0] - m)
     for r in range(m):
         if not S[r, r] > DEPENDENT * scale[r]:
-            b[r], scale[r] = 0.0, 0.0
+            if r >= first:
+                b[r], scale[r] = 0.0, 0.0
             for s in range(m):
                 S[r, s] = 0.0
                 S[s, r] = 0.0
@@ -282,7 +285,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
         if m > 0:
             _write_complement(problem, dense, m)
             add_up_rest(problem, dense, m)
-            silence(dense, m)
+            silence(problem, dense, m)
     return rest_of(problem, dense, m)
 
 

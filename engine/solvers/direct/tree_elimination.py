@@ -197,7 +197,7 @@ def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DensePro
     add_up_matrix(problem, order, n, dense.S)
     if m < n:
         eliminate_equations(problem, dense, m)
-    silence(dense, m)
+    silence(problem, dense, m)
     return rest_of(problem, dense, m)
 
 
