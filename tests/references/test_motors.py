@@ -105,7 +105,7 @@ def test_dry_friction_stops_a_wheel_in_its_time() -> None:
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 @pytest.mark.parametrize("by", ["limits", "joint"])
 def test_a_motor_pushes_against_a_lock_with_its_largest_torque(formulation: str, by: str) -> None:
-    """The lock alone decides the motion; a ball that rests beside it takes the solver of contacts."""
+    """The lock alone decides the motion; a ball rests beside it."""
     arm = {"name": "arm", "mass": 1.0, "inertia": [0.1] * 3, "position": [0.5, 0, 0]}
     ball = {"name": "ball", "mass": 1.0, "position": [2, 0, 0.1]}
     ball |= {"shapes": [{"type": "sphere", "radius": 0.1}]}
