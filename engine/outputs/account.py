@@ -33,7 +33,7 @@ from cardan.engine.verdict import (
     sentence,
     verdict,
 )
-from cardan.engine.verdict.motion import all_energy
+from cardan.engine.verdict.small_energies import all_energy
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import SolverMethod, StepOptions
 from cardan.engine.world.report import STOP_REASONS, Report

@@ -33,10 +33,10 @@ from cardan.engine.verdict.moments import moment_findings
 from cardan.engine.verdict.motion import (
     CABLE_CHANGE,
     energy_change,
-    energy_of_lifting,
     largest_step,
     motion_findings,
 )
+from cardan.engine.verdict.small_energies import energy_of_lifting
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import StepOptions
@@ -45,7 +45,7 @@ from cardan.engine.world.state import EXTREME_RESIDUAL, State
 Finding = dict[str, Any]
 
 # what makes a run wrong beyond this multiple of its limit; an unexplained energy that must also be
-# more than there ever was, as small ones matter where nothing moves (motion.all_energy)
+# more than there ever was, as small ones matter where nothing moves (small_energies.all_energy)
 FAR = 10.0
 WRONG = ("joint_error", "joint_angle", "drive_error", "penetration", "energy_growth")
 # bodies are a rope where the lightest is lighter than all together by this factor
@@ -324,7 +324,7 @@ def verdict(found: Sequence[Finding], failure: Failure | None, energy: float) ->
 
     Wrong is a run that failed, and one with a finding that is far beyond its limit.
 
-    energy [J]: all that there was (motion.all_energy)
+    energy [J]: all that there was (small_energies.all_energy)
     """
     wrong = failure is not None or any(is_far(one, energy) for one in found)
     status = "wrong" if wrong else "suspect" if found else "trusted"

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -169,24 +171,26 @@ def test_a_batch_becomes_a_table_without_a_server(program, scene_file, tmp_path)
 def _interrupted_batch(tmp_path, ask, began):
     """Exit status and messages of a batch that gets Ctrl+C once `began` is true of its folder."""
     (tmp_path / "batch.json").write_text(json.dumps(ask))
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
     arguments = ["batch", tmp_path / "batch.json", "-o", tmp_path / "results.csv"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cardan.service.cli", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(temporary)},
-        start_new_session=True,
-    )
-    try:
-        wait_for(lambda: began(temporary), what="the batch")
-        # a terminal tells all processes of the program
-        os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
+    # addresses of sockets have 107 characters, and folders of tests are long
+    with (
+        tempfile.TemporaryDirectory(prefix="batch-") as temporary,
+        subprocess.Popen(
+            [sys.executable, "-m", "cardan.service.cli", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": temporary},
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            wait_for(lambda: began(Path(temporary)), what="the batch")
+            # a terminal tells all processes of the program
+            os.killpg(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     for unwanted in ("Traceback", "KeyboardInterrupt", "no worker"):
         assert unwanted not in errors
     return process.returncode, errors
