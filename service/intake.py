@@ -87,7 +87,7 @@ def read_document(data: bytes, what: str = "scene") -> Any:
         raise invalid(error.errors, what) from error
 
 
-def read_doubtful(data: bytes) -> tuple[Any, list[Fault]]:
+def read_with_repeats(data: bytes) -> tuple[Any, list[Fault]]:
     """Return the document of a scene and the faults of its duplicate keys. Raises ServiceError."""
     try:
         return read_json(data)

@@ -138,8 +138,6 @@ def passes_by(
     as what grazes, they overlap in some other direction by no more than that.
 
     kept: their first contact; reach = (margin, h)
-
-    Check   tests/engine/collision/test_continuous.py
     """
     solids, grazing, h = scratch.solids, GRAZING * reach[0], reach[1]
     # what is round turns its normal only where it moves on, by as much as rises above its tangent

@@ -24,9 +24,9 @@ from cardan.service.intake import (
     invalid,
     located,
     read_document,
-    read_doubtful,
     read_session,
     read_simulation,
+    read_with_repeats,
     sourced,
     take_scene,
 )
@@ -90,7 +90,7 @@ def fingerprint(order: m.FingerprintOrder) -> m.Written:
 
 def report(order: m.ReportOrder, limits: Limits) -> m.Written:
     """Return a `ValidationReport`. Raises ServiceError for a body that is no document."""
-    document, repeated = read_doubtful(order.body)
+    document, repeated = read_with_repeats(order.body)
     try:
         intake = take_scene(document, _limits_of(order.kind, limits))
     except ServiceError as error:

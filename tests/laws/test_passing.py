@@ -58,14 +58,15 @@ def test_a_step_is_one(speed: float) -> None:
     assert sim.velocities()[0, 0] < 0.8 * speed
 
 
-@pytest.mark.parametrize("name", [*SLIDERS, "sphere"])
-@pytest.mark.parametrize(
-    ("clearance", "speed"), [(1e-6, 1.0), (1e-4, 1.0), (1e-3, 10.0), (2e-3, 50.0), (1e-4, 0.1)]
-)
+PASSED = [(1e-6, 1.0), (1e-4, 1.0), (1e-3, 10.0), (2e-3, 50.0), (1e-4, 0.1)]
+# what is round rises less above its tangent: at a micrometre it grazes
+CASES = [(name, *one) for name in [*SLIDERS, "sphere"] for one in PASSED]
+CASES.remove(("sphere", 1e-6, 1.0))
+
+
+@pytest.mark.parametrize(("name", "clearance", "speed"), CASES)
 def test_what_passes_is_not_touched(name: str, clearance: float, speed: float) -> None:
     """Beside the edge of a table, in no gravity."""
-    if name == "sphere" and clearance < 1e-5:
-        pytest.skip("what is round rises less above its tangent: it grazes")
     shape = SLIDERS.get(name, {"type": "sphere", "radius": 0.05})
     one = {"name": "b", "mass": 1.0, "position": [-0.3, 0, 0.05 + clearance], "shapes": [shape]}
     one |= {"linear_velocity": [speed, 0, 0]}

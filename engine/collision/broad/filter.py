@@ -9,17 +9,23 @@ from cardan.engine.world.model import ABSENT, ASLEEP, DYNAMIC, KINEMATIC, Shapes
 
 
 @kernel
-def is_listed(keys: NDArray, key: int) -> bool:
-    """True if the ascending array `keys` holds `key`."""
-    low = 0
-    high = len(keys)
+def place_of(keys: NDArray, n: int, key: int) -> int:
+    """The first of n ascending keys that is at least `key`; n if there is none."""
+    low, high = 0, n
     while low < high:
         middle = (low + high) // 2
         if keys[middle] < key:
             low = middle + 1
         else:
             high = middle
-    return bool(low < len(keys) and keys[low] == key)
+    return low
+
+
+@kernel
+def is_listed(keys: NDArray, key: int) -> bool:
+    """True if the ascending array `keys` holds `key`."""
+    k = place_of(keys, len(keys), key)
+    return bool(k < len(keys) and keys[k] == key)
 
 
 @kernel

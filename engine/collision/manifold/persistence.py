@@ -6,6 +6,7 @@ from math import inf
 
 from numpy.typing import NDArray
 
+from cardan.engine.collision.broad.filter import place_of
 from cardan.engine.collision.contact_events import find_events, is_touching
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, dot, load3, store3, sub
@@ -97,18 +98,12 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
 @kernel
 def was_loaded(cache: ContactCache, key: int) -> bool:
     """Whether any contact of a pair carried load in the last step."""
-    low, high = 0, cache.count[0]
-    while low < high:
-        middle = (low + high) // 2
-        if cache.key[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    while low < cache.count[0] and cache.key[low] == key:
-        impulse = load3(cache.impulse_W, low)
+    k = place_of(cache.key, cache.count[0], key)
+    while k < cache.count[0] and cache.key[k] == key:
+        impulse = load3(cache.impulse_W, k)
         if dot(impulse, impulse) > 0.0:
             return True
-        low += 1
+        k += 1
     return False
 
 
