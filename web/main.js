@@ -43,6 +43,7 @@ export class Page {
     this.example = null;
     /** @type {Selection | null} */
     this.selection = null;
+    /** @type {{step: number, time: number, at: number, panels: number, slowest: number, pictured: number}} the moment in the view, and when [ms] */
     this.drawn = { step: 0, time: 0, at: 0, panels: 0, slowest: 0, pictured: 0 };
     /** @type {import("./types.js").Frame | null} in the view */
     this.frame = null;
@@ -63,7 +64,7 @@ export class Page {
     this.motors = new Motors(async (joint, axis, target) => await this.session?.command("set_motor", { joint, axis, target }) ?? true, () => readLog(this));
     this.late = new Late(this);
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt, true), () => this.backfill());
-    this.transport = new Transport(() => this.session);
+    this.transport = new Transport(() => this.session, this.drawn);
     this.readouts = new Readouts(() => this.session);
     this.opening = new Opening(this);
     /** @type {Promise<import("./scene_dialog.js").SceneDialog> | null} loaded when it is opened */
@@ -269,7 +270,7 @@ export class Page {
   drawPanels(now, shown) {
     const { session, drawn } = this;
     this.readouts.update(session, drawn, now);
-    this.transport.update(drawn);
+    this.transport.update();
     if (this.arrangement) this.inspector.update(this.selection, this.arrangement.shown, this.arrangement.shown.numbers, null);
     if (!session || !shown) return;
     const plotted = this.charts.needs;

@@ -16,9 +16,10 @@ const MAX_MARKERS = 200;
 const SPARSE = 0.05;
 
 export class Transport {
-  /** @param {() => Session | StoredRun | null} current */
-  constructor(current) {
+  /** @param {() => Session | StoredRun | null} current @param {{step: number, time: number}} drawn the moment in the view, of every frame */
+  constructor(current, drawn) {
     this.current = current;
+    this.drawn = drawn;
     this.timeline = byId("timeline", HTMLInputElement);
     this.markers = byId("markers", HTMLElement);
     /** @type {number | null} the step after which the answer depends on the step */
@@ -38,8 +39,6 @@ export class Transport {
     this.loopButton = byId("loop", HTMLButtonElement);
     /** @type {{from: number, to: number} | null} steps that are repeated; `to` is NaN until its end is chosen */
     this.loop = null;
-    /** the step in the view */
-    this.shown = 0;
     this.wire();
   }
 
@@ -134,7 +133,8 @@ export class Transport {
   turnLoop() {
     const session = this.current();
     if (!session) return;
-    const { loop, shown } = this;
+    const { loop } = this;
+    const shown = this.drawn.step;
     if (!loop) this.setLoop({ from: shown, to: NaN });
     else if (!Number.isNaN(loop.to) || shown === loop.from) this.setLoop(null);
     else {
@@ -211,10 +211,9 @@ export class Transport {
     }
   }
 
-  /** @param {{step: number, time: number}} shown */
-  update(shown) {
+  update() {
     const session = this.current();
-    this.shown = shown.step;
+    const shown = this.drawn;
     const replaying = !Number.isNaN(this.replayTime);
     const moving = session ? (session.mode === "history" ? replaying : session.running) : false;
     this.setPlayIcon(moving ? "pause" : "play", moving ? "Pause" : session?.mode === "history" ? "Replay from here" : "Play");
@@ -237,7 +236,7 @@ export class Transport {
     const span = Math.max(1, to - from);
     this.markers.style.setProperty("--horizon", this.horizon === null ? "100%" : `${(100 * (this.horizon - from)) / span}%`);
     const loop = this.loop ?? { from: 0, to: 0 };
-    const ends = [loop.from, Number.isNaN(loop.to) ? this.shown : loop.to].sort((a, b) => a - b).map((step) => (100 * (step - from)) / span);
+    const ends = [loop.from, Number.isNaN(loop.to) ? this.drawn.step : loop.to].sort((a, b) => a - b).map((step) => (100 * (step - from)) / span);
     this.markers.style.setProperty("--loop-from", `${ends[0]}%`);
     this.markers.style.setProperty("--loop", `${this.loop ? ends[1] - ends[0] : 0}%`);
     while (this.markers.childElementCount < this.events.length) this.markers.append(make("i"));

@@ -66,10 +66,19 @@ def test_a_part_of_the_history_is_repeated(tab: Any, server: str) -> None:
     shown.wait("sockets.at(-1)?.readyState === 1")
     shown.post("step", n=400)
     shown.wait("cardan.shown().step === 400")
+    # it begins at the moment in the view, which the panels show up to a tenth of a second later
     page.keyboard.press("Shift+ArrowLeft")
-    shown.wait("cardan.shown().step === 390")
+    page.evaluate(
+        """() => new Promise((done) => {
+          const look = () => {
+            if (cardan.shown().step !== 390) return requestAnimationFrame(look);
+            document.querySelector("#loop").click();
+            done();
+          };
+          look();
+        })"""
+    )
     loop = page.locator("#loop")
-    loop.click()
     playwright_api.expect(loop).to_have_text("Loop to here")
     for step in (380, 370, 360):
         page.keyboard.press("Shift+ArrowLeft")
