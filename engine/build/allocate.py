@@ -207,7 +207,7 @@ def dense_arrays(
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
-        vectors=np.zeros((19, cap)),
+        vectors=np.zeros((20, cap)),
         indices=np.zeros((9, cap), np.int64),
         tableau=np.zeros((lemke, lemke + 2)),
         basis=np.zeros((4, lemke + 1), np.int64),

@@ -29,6 +29,7 @@ from cardan.engine.spatial.vec3 import (
     negate,
     norm,
     normalised,
+    perpendicular,
     scale,
     sub,
 )
@@ -55,6 +56,8 @@ SHARP, FLAT = 1e6, 1e-6
 ALIGNED = 1e-6
 # [rad per step] for what turns more, bodies or normals, the quadratic says nothing
 MOST_TURN = 0.5
+# share of its size that a body which stands may move in a step
+CREEP = 1e-8
 # share of its terms below which a sum is zero: that of balls and wheels on a plane
 ROUNDING = 1e-7
 # the labels of a feature, without its faces
@@ -269,6 +272,31 @@ def _is_nearest(S: Sym2) -> bool:
     come nearer to each other: it does not travel as nearest points do.
     """
     return bool(S[0] + S[2] > 0.0 and S[0] * S[2] - S[1] * S[1] > 0.0)
+
+
+@kernel
+def turn_by_sliding(world: World, c: int) -> float:
+    """How far the normal of contact c turns in a step as two bodies slide on each other that do
+    not turn [rad]: h |K_a a'|, as of a marble without friction in a bowl.
+
+    Check   tests/laws/test_hollows.py
+    """
+    contacts, v, h = world.work.contacts, world.state.v_WB_W, world.clock.h[0]
+    slip = sub(load3(v, contacts.body_b[c]), load3(v, contacts.body_a[c]))
+    radius = world.model.shapes.bounding_radius
+    if h * norm(slip) < CREEP * min(radius[contacts.shape_a[c]], radius[contacts.shape_b[c]]):
+        return 0.0
+    n = load3(contacts.normal_W, c)
+    t1 = perpendicular(n)
+    t2 = cross(n, t1)
+    K_a = shape_operator(world, contacts.shape_a[c], c, n, (t1, t2))
+    K_b = shape_operator(world, contacts.shape_b[c], c, negate(n), (t1, t2))
+    flat = _flat(K_a, K_b)
+    S = _sum(_sum(K_a, flat), _sum(K_b, flat))
+    if not _is_nearest(S):
+        return 0.0
+    x = _solve2(S, _times(_sum(K_b, flat), (dot(slip, t1), dot(slip, t2))))
+    return h * _length(_times(K_a, x))
 
 
 @kernel

@@ -17,7 +17,11 @@ from math import sqrt
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.contact_curvature import MOST_TURN, contact_acceleration
+from cardan.engine.constraints.contact_curvature import (
+    MOST_TURN,
+    contact_acceleration,
+    turn_by_sliding,
+)
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicular, sub
@@ -28,7 +32,7 @@ from cardan.engine.world.world import World
 
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
-# [rad per step] bodies that turn less stand
+# [rad per step] bodies and normals that turn less stand
 LEAST_TURN = 1e-6
 # A contact that approaches faster than this multiple of the change that curvature makes in a step
 # is being struck: an impact that begins in one step may end in the next.
@@ -97,17 +101,6 @@ def end_of_pair(contacts: Contacts, first: int) -> int:
 
 
 @kernel
-def turn_on_facets(world: World, c: int) -> float:
-    """How fast the normal of contact c turns if its bodies slide on a hollow of facets [rad/s]."""
-    contacts, v = world.work.contacts, world.state.v_WB_W
-    if contacts.facet[c] < 0:
-        return 0.0
-    K = world.model.meshes.curvature[contacts.facet[c]]
-    slip = sub(load3(v, contacts.body_b[c]), load3(v, contacts.body_a[c]))
-    return abs(K[0] + K[1] + K[2]) * norm(slip)
-
-
-@kernel
 def may_jam(world: World, first: int, last: int) -> bool:
     """Whether two contacts of a pair are within each other's cones of friction.
 
@@ -133,11 +126,17 @@ def may_jam(world: World, first: int, last: int) -> bool:
 
 @kernel
 def rolls(world: World, first: int, last: int) -> bool:
-    """Whether a rigid pair that turns carried load in the last step; nothing strikes or jams."""
+    """Whether a rigid pair carried load in the last step, and it or its normal turns; nothing
+    strikes or jams.
+    """
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
     turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
-    turn = world.clock.h[0] * (turn + turn_on_facets(world, first))
-    if contacts.compliance[first] > 0.0 or turn < LEAST_TURN or turn > MOST_TURN:
+    turn *= world.clock.h[0]
+    if contacts.compliance[first] > 0.0 or turn > MOST_TURN:
+        return False
+    if turn < LEAST_TURN:
+        turn = turn_by_sliding(world, first)
+    if turn < LEAST_TURN:
         return False
     load = 0.0
     for c in range(first, last):

@@ -113,7 +113,7 @@ class Dense(NamedTuple):
 
     factor: NDArray  # (cap, cap) -  of a pivot block
     S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated; without any, A itself
-    vectors: NDArray  # (19, cap) -  scratch of any unit
+    vectors: NDArray  # (20, cap) -  scratch of any unit
     indices: NDArray  # (9, cap) int64
     tableau: NDArray  # (t, t + 2) unit of the rows  of Lemke's method; t = 0 if it is not used
     basis: NDArray  # (4, t + 1) int64

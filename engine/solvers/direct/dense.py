@@ -71,7 +71,7 @@ def _proximal_newton(dense: Dense) -> ProximalNewtonScratch:
     newton_scratch = NewtonScratch(
         dense.factor, x[8], x[9], x[17], x[10], x[18], x[11], free, place
     )
-    return ProximalNewtonScratch(newton_scratch, x[12], x[13], x[14], x[15], x[16])
+    return ProximalNewtonScratch(newton_scratch, x[12], x[13], x[14], x[15], x[16], x[19])
 
 
 @kernel

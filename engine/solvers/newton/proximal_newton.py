@@ -32,6 +32,7 @@ import numpy as np
 from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.structs import struct
+from cardan.engine.problem.projection import clamp
 from cardan.engine.solvers.direct.cholesky import copy
 from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
@@ -59,9 +60,9 @@ NEWTON_STEPS_PER_TURN = 12
 # one cycle costs up to 12 factorisations; stop when so many cycles did not halve the error; with 5
 # a large published pile (286 contacts) ends at 5e-7 instead of 1e-13
 PATIENCE = 8
-# and when so many did not halve a small one, a share of the mean approach without impulses
+# and when so many did not halve a small one, a share of the mean idle approach
 SMALL, SMALL_PATIENCE = 1e-4, 1
-# a guess has the right active set if its error is below this share of the error without impulses
+# a guess has the right active set if its error is below this share of the idle error
 NEARLY = 0.1
 # Newton steps on such a guess before sweeps start, while each leaves less than a share of the error
 STEPS_ON_GUESS, HELPED = 4, 0.5
@@ -88,6 +89,7 @@ class ProximalNewtonScratch(NamedTuple):
     diagonal: NDArray  # (>= n,) of A before regularisation
     b: NDArray  # (>= n,)        before regularisation
     guess: NDArray  # (>= n,)    lam before the solution from zero
+    idle: NDArray  # (>= n,)     w at the impulses of least size, write_idle_velocities
 
 
 @kernel
@@ -125,25 +127,40 @@ def _proximal_newton(
 
 
 @kernel
-def idle_error(dp: DenseProblem) -> float:
-    """Error without impulses: largest |b|, of contacts only where they approach."""
+def write_idle_velocities(dp: DenseProblem, idle: NDArray) -> None:
+    """idle = w where every impulse is the least there may be: 0, or that of a motor of given force.
+
+    Such a motor may be all that presses contacts together.
+    """
+    copy(dp.b, dp.n, idle)
+    for j in range(dp.first_dependent):
+        given = clamp(0.0, dp.lo[j], dp.hi[j])
+        if given != 0.0:
+            for i in range(dp.n):
+                idle[i] += dp.A[i, j] * given
+
+
+@kernel
+def idle_error(dp: DenseProblem, idle: NDArray) -> float:
+    """Largest of the idle velocities that impulses can change, of contacts only approaches."""
     largest = 0.0
     for i in range(dp.n_box):
-        largest = max(largest, abs(dp.b[i]))
+        if dp.lo[i] < dp.hi[i] or i >= dp.first_dependent:
+            largest = max(largest, abs(idle[i]))
     for i in range(dp.n_box, dp.n, 3):
-        largest = max(largest, -dp.b[i])
+        largest = max(largest, -idle[i])
     return largest
 
 
 @kernel
-def small_error(dp: DenseProblem) -> float:
+def small_error(dp: DenseProblem, idle: NDArray) -> float:
     """Error that is worth one turn but no solution from zero: a share of the mean approach."""
     total, count = 0.0, 0
     for i in range(dp.n_box, dp.n, 3):
-        if dp.b[i] < 0.0:
-            total -= dp.b[i]
+        if idle[i] < 0.0:
+            total -= idle[i]
             count += 1
-    return SMALL * total / count if count > 0 else SMALL * idle_error(dp)
+    return SMALL * total / count if count > 0 else SMALL * idle_error(dp, idle)
 
 
 @kernel
@@ -152,11 +169,11 @@ def polish_guess(dp: DenseProblem, scratch: ProximalNewtonScratch, goal: float) 
 
     Their matrix is that of the problem regularised around the iterate itself.
 
-    Reads   dp.w of the guess; goal [m/s or rad/s] of the residual
+    Reads   dp.w of the guess; scratch.idle; goal [m/s or rad/s] of the residual
     Writes  dp.lam, never worse than it was; dp.w
     """
     first = error = dense_residual(dp)
-    if not error < NEARLY * idle_error(dp) or error <= goal:
+    if not error < NEARLY * idle_error(dp, scratch.idle) or error <= goal:
         return 0
     copy(dp.lam, dp.n, scratch.best)
     inner, total = scratch.newton, 0
@@ -208,7 +225,7 @@ def _alternate(
     if error < best:
         best = error
         copy(dp.lam, dp.n, scratch.best)
-    goal, small = 0.5 * error, small_error(dp)
+    goal, small = 0.5 * error, small_error(dp, scratch.idle)
     waited = 0
     alpha = FIRST_ALPHA
     status = STOPPED_MAX_ITERATIONS
@@ -280,7 +297,8 @@ def solve_proximal_newton(
     Source  Rockafellar 1976 for proximal points; Acary, Bremond and Huber 2018 for friction
     Check   tests/engine/solvers/newton/test_proximal_newton.py
     """
-    small = small_error(dp)
+    write_idle_velocities(dp, scratch.idle)
+    small = small_error(dp, scratch.idle)
     write_velocities(dp)
     polished = polish_guess(dp, scratch, TIGHT * tolerance)
     total, error = polished, dense_residual(dp)

@@ -21,6 +21,7 @@ from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.structs import struct
 from cardan.engine.problem.projection import polygon_sector
+from cardan.engine.problem.residual import larger
 from cardan.engine.solvers.direct.cholesky import copy, dot
 from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
@@ -46,8 +47,9 @@ FIRST_SHARE, LEAST_SHARE, LARGEST_SHARE = 1e-6, 1e-12, 1.0
 # so many first steps are taken whole: where contacts change between sticking and sliding the merit
 # increases on the way, and a line search stops there (decision 0630)
 WHOLE_STEPS = 12
-# iterations end at this share of the tolerance: the natural map has the friction limits of
-# lam - rho w, the residual those of lam
+# the map's error ends iterations at this share of the tolerance: it has the friction limits of
+# lam - rho w and the sizes A_ii, the residual those of lam and the scale of the rows, which is
+# hundreds of times A_ii where joints carry most of what a contact would
 ENOUGH = 0.5
 # halvings of a step before it counts as failed
 HALVINGS = 6
@@ -341,7 +343,7 @@ def newton(
             continue
         merit = reached
         alpha = max(0.1 * alpha, LEAST_SHARE)
-        error = map_error(dp, scratch.F)
+        error = larger(map_error(dp, scratch.F), ENOUGH * dense_residual(dp))
         if error < least:
             least = error
             copy(dp.lam, n, scratch.best)

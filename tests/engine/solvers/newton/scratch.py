@@ -10,4 +10,4 @@ from tests.engine.solvers.box_lcp import make_newton
 
 def make_proximal_newton(n: int) -> ProximalNewtonScratch:
     """Scratch of solve_proximal_newton for n rows."""
-    return ProximalNewtonScratch(make_newton(n), *(np.zeros(n) for _ in range(5)))
+    return ProximalNewtonScratch(make_newton(n), *(np.zeros(n) for _ in range(6)))
