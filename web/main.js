@@ -43,8 +43,7 @@ export class Page {
     this.example = null;
     /** @type {Selection | null} */
     this.selection = null;
-    /** @type {{step: number, time: number, at: number, panels: number, slowest: number, pictured: number}} the moment in the view, and when [ms] */
-    this.drawn = { step: 0, time: 0, at: 0, panels: 0, slowest: 0, pictured: 0 };
+    this.drawn = /** @type {Record<"step" | "time" | "at" | "panels" | "slowest" | "pictured", number>} the moment in the view, and when [ms] */ ({ step: 0, time: 0, at: 0, panels: 0, slowest: 0, pictured: 0 });
     /** @type {import("./types.js").Frame | null} in the view */
     this.frame = null;
     /** the newest filling of the plots; an older one gives up */

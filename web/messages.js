@@ -83,7 +83,8 @@ export function showProblem(problem, way = null) {
 export function showNote(text, { stays = false } = {}) {
   const box = make("div", { class: "message note" }, make("b", {}, text), ...(stays ? [dismiss(() => box.remove())] : []));
   add(box);
-  if (!stays) window.setTimeout(() => box.remove(), NOTE_MS);
+  // from the picture that has it on: a page that is hidden, or busy, has shown nothing yet
+  if (!stays) requestAnimationFrame(() => window.setTimeout(() => box.remove(), NOTE_MS));
 }
 
 /** @param {() => void} action */

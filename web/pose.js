@@ -38,6 +38,8 @@ export class Pose {
     /** @type {Set<string>} joints that have been moved since the last `set_state` */
     this.moved = new Set();
     this.sending = false;
+    /** @type {import("./session.js").Numbers["joints"]} of before the last `set_state`: no news of it, though its answer may be here */
+    this.before = null;
     this.home.addEventListener("click", () => this.goHome());
   }
 
@@ -100,6 +102,7 @@ export class Pose {
       this.moved.clear();
       const q = Object.fromEntries(names.map((name) => [name, asSent(this.q[name])]));
       const qd = Object.fromEntries(names.map((name) => [name, asSent(this.q[name].map(() => 0))]));
+      this.before = this.current()?.numbers.joints ?? null;
       const taken = await this.current()?.command("set_state", { q, qd });
       // also under the hand that asked for it
       if (!taken && !this.moved.size) this.show(() => true);
@@ -143,7 +146,7 @@ export class Pose {
       row.element.hidden = this.motors.broken.has(row.index);
     }
     // a slider that is held stays where the hand is
-    if (!this.sending && !this.moved.size) this.show(({ input }) => document.activeElement !== input || !free);
+    if (!this.sending && !this.moved.size && session?.numbers.joints !== this.before) this.show(({ input }) => document.activeElement !== input || !free);
   }
 }
 

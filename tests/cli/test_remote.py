@@ -83,7 +83,7 @@ def test_a_run_is_followed_through_a_restart_of_its_server(cardan, tmp_path):
             )
         running.stop()
         running.start()
-        following.join(120)
+        following.join(600)
     finally:
         running.stop()
     assert ended[0].exit_code == 0, ended[0].stderr

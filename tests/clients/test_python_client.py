@@ -12,7 +12,7 @@ from typing import ClassVar
 import httpx
 import numpy as np
 import pytest
-from cardan_client import AsyncClient, Client, Problem, RunFailed
+from cardan_client import AsyncClient, Client, Problem, RunFailed, aio
 from cardan_client.aio import may_help, may_repeat
 from cardan_client.errors import problem_of
 from cardan_client.frames import CONTACTS, ENERGY, EVENTS, JOINTS, SOLVER, decode
@@ -96,7 +96,8 @@ def test_a_service_that_is_not_there_is_named():
     assert "http://127.0.0.1:9" in "".join(caught.value.__notes__)
     with pytest.raises(httpx.ConnectError) as caught:
         Client("http://127.0.0.1:9", patience_s=0.0).examples()
-    assert caught.value.__notes__ == ["asked once of http://127.0.0.1:9 in 0.0 s"]
+    (told,) = caught.value.__notes__
+    assert re.fullmatch(r"asked once of http://127\.0\.0\.1:9 in \d+\.\d s", told)
 
 
 @pytest.mark.parametrize("url", ["nonsense", "127.0.0.1:9", "localhost:8000", "http://a:b", ""])
@@ -105,7 +106,7 @@ def test_what_is_no_address_is_refused_and_named(url):
         Client(url)
 
 
-def test_a_service_that_starts_again_is_waited_for(tmp_path):
+def test_a_service_that_starts_again_is_waited_for(tmp_path, monkeypatch):
     """For longer than one that was never there, also with a command: nobody has heard it."""
     tries = []
 
@@ -124,10 +125,12 @@ def test_a_service_that_starts_again_is_waited_for(tmp_path):
         running.start()
         stepped.join()
         running.stop()
+        # that of another is so long that no machine is as slow
+        monkeypatch.setattr(aio, "FIRST_PATIENCE_SECONDS", 120.0)
         began = time.monotonic()
         with Client(running.url, patience_s=1.0) as hasty, pytest.raises(httpx.ConnectError):
             hasty.examples()
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < 50.0
     assert asked[0]["step"] == 3
 
 

@@ -271,7 +271,7 @@ def test_a_dead_thread_of_the_queue_is_told(services):
 
 def test_workers_that_were_paused_with_the_service_are_not_lost(own_server):
     """As in a container that is paused; the service goes on first, and finds nothing said."""
-    own_server.environ["CARDAN_SILENCE_S"] = "2"
+    own_server.environ["CARDAN_SILENCE_S"] = "5"
     own_server.start()
     with own_server.client() as client:
         session = client.post("/v1/sessions", json={"scene": pendulum(), "paused": False}).json()
@@ -284,7 +284,7 @@ def test_workers_that_were_paused_with_the_service_are_not_lost(own_server):
         for process in (everybody, *workers):
             process.suspend()
         # longer than a session's worker, or a run's, may be silent
-        time.sleep(4.0)
+        time.sleep(7.0)
         everybody.resume()
         assert client.get("/healthz").status_code == 200
         for process in workers:

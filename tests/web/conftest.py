@@ -158,6 +158,7 @@ def new_context(
 ) -> Any:
     """A context of the browser; its view stays empty, and has few frames, unless told otherwise."""
     context = browser.new_context(**options)
+    context.set_default_timeout(PATIENCE)
     for script in scripts:
         context.add_init_script(script)
     return context

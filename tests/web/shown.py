@@ -44,6 +44,17 @@ def end_sessions(server: str) -> None:
             httpx.delete(f"{sessions}/{session['id']}", timeout=60)
 
 
+def ended(server: str, kind: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What a simulation, a batch or a study is when it has ended, however long that takes."""
+    until = time.monotonic() + PATIENCE / 1000
+    with httpx.Client(base_url=server, timeout=120, headers={"Prefer": "wait=30"}) as client:
+        info = client.post(f"/v1/{kind}", json=wanted).raise_for_status().json()
+        while info["finished_at"] is None:
+            assert time.monotonic() < until, info
+            info = client.get(info["links"]["self"]).raise_for_status().json()
+    return dict(info)
+
+
 class Shown:
     """What the page shows, by the hooks of web/hooks.js, and what the server says about it."""
 

@@ -237,6 +237,31 @@ def test_what_happens_does_not_push_out_what_went_wrong(
     playwright_api.expect(messages.locator(".note")).to_have_count(4)
 
 
+def test_a_note_counts_its_seconds_from_the_picture_that_shows_it(
+    page: Any, server: str, shown: Shown
+) -> None:
+    """A page that was hidden, or busy, took away what nobody had seen."""
+    page.goto(f"{server}/#session={create(server)}")
+    shown.wait("cardan.pose('near')")
+    counted = page.evaluate(
+        """async () => {
+          const { src } = document.querySelector("script[type=module][src]");
+          const { showNote } = await import(new URL("./messages.js", src));
+          const { requestAnimationFrame, setTimeout } = window, frames = [], timers = [];
+          window.requestAnimationFrame = (draw) => frames.push(draw);
+          window.setTimeout = (run) => timers.push(run);
+          showNote("seen late");
+          const before = timers.length;
+          for (const draw of frames) draw(performance.now());
+          Object.assign(window, { requestAnimationFrame, setTimeout });
+          timers.forEach((run) => run());
+          return [before, timers.length];
+        }"""
+    )
+    assert counted == [0, 1]
+    playwright_api.expect(page.locator("#messages")).to_be_empty()
+
+
 def test_choices_that_cannot_be_read_are_none(page: Any, server: str, shown: Shown) -> None:
     page.add_init_script(
         """if (location.protocol === "http:") {

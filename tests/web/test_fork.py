@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.web.conftest import new_context, serving
-from tests.web.shown import FLOATING, SMALL, Shown
+from tests.web.shown import FLOATING, SMALL, Shown, ended
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -134,12 +134,7 @@ def test_ghosts_say_that_they_are_thinned(page: Any, shown: Shown) -> None:
     playwright_api.expect(words).to_contain_text("fork at 0.400 s, one of 2 of its moments")
     long = {**ARM, "name": "long", "simulation": {"dt": 1e-4, "duration": 26.0},
             "record": {"every": 1, "channels": ["pose"]}}  # fmt: skip
-    run = httpx.post(
-        f"{shown.server}/v1/simulations",
-        json={"scene": long},
-        headers={"Prefer": "wait=30"},
-        timeout=60,
-    ).json()
+    run = ended(shown.server, "simulations", {"scene": long})
     assert run["status"] == "succeeded", run
     page.get_by_role("button", name="Runs").click()
     page.get_by_role("button", name="As a ghost long").click()

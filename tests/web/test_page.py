@@ -127,9 +127,9 @@ def test_the_keyboard_alone_steers(page: Any, shown: Shown) -> None:
     shown.wait("cardan.shown().edge.step === 0 && cardan.shown().time === 0")
     assert shown.rest()["epoch"] == 1
     page.keyboard.press("?")
-    assert page.locator("#help-dialog").is_visible()
+    playwright_api.expect(page.locator("#help-dialog")).to_be_visible()
     page.keyboard.press("Escape")
-    assert page.locator("#help-dialog").is_hidden()
+    playwright_api.expect(page.locator("#help-dialog")).to_be_hidden()
 
 
 def test_a_scene_of_ones_own_with_faults_then_grabbed(page: Any, shown: Shown) -> None:

@@ -1,5 +1,6 @@
 """Sliders pose a mechanism while it is paused, within its limits; a session that ends early."""
 
+import re
 import time
 from math import cos, sin
 from typing import Any
@@ -30,6 +31,16 @@ ARMS = {
          "anchor": [1, 0, 0], "axis": [0, 0, 1]},
     ],
 }  # fmt: skip
+
+# frames wait in `late` while there is such a list; what is answered does not
+LATE = """window.late = null; window.WebSocket = class extends WebSocket {
+  set onmessage(hear) {
+    super.onmessage = (told) => {
+      if (window.late && typeof told.data !== "string") window.late.push(() => hear(told));
+      else hear(told);
+    };
+  }
+};"""
 
 
 @pytest.fixture
@@ -109,6 +120,39 @@ def test_a_locked_axis_has_no_slider_and_rounding_is_no_number(
     # the free axis of a joint moves beside its locked one
     first.press("End")
     posed(shown, 0.5, 0.0)
+    playwright_api.expect(page.locator("#messages")).to_be_empty()
+
+
+def test_both_axes_of_a_joint_are_posed_before_a_frame_has_told_of_the_first(
+    page: Any, server: str, shown: Shown
+) -> None:
+    """They are sent together: the first one was taken back where frames came late."""
+    shoulder, elbow = ARMS["joints"]
+    cross = {**shoulder, "type": "universal", "axis2": [0, 1, 0], "initial": None}
+    page.add_init_script(LATE)
+    session = made(server, {**ARMS, "joints": [cross, elbow]}, paused=True)
+    page.goto(f"{server}/#session={session}")
+    shown.wait("cardan.pose('lower') && cardan.shown().state === 'paused'")
+    page.get_by_text("Pose", exact=True).click()
+    first, second = (page.locator("#pose").get_by_role("slider").nth(k) for k in range(2))
+    shown.post("set_state", q={"shoulder": [-0.5, 0.0]})
+    playwright_api.expect(first).to_have_attribute("aria-valuetext", re.compile("0.5"))
+    page.evaluate("window.late = []")
+
+    def angles() -> list[float]:
+        return [row["q"] for row in shown.rest("/state")["joints"] if row["joint"] == 0]
+
+    first.press("End")
+    shown.wait_for(lambda: abs(angles()[0] - 0.5) < 1e-9, "the first axis")
+    # panels are drawn meanwhile, from what came before
+    page.evaluate("window.since = performance.now()")
+    shown.wait("late.length > 0 && performance.now() > since + 400")
+    second.press("ArrowRight")
+    step = float(second.get_attribute("step"))
+    shown.wait_for(lambda: abs(angles()[1] - step) < 1e-9, "the second axis")
+    assert angles()[0] == pytest.approx(0.5, abs=1e-9)
+    page.evaluate("(() => { const all = late; late = null; all.forEach((one) => one()); })()")
+    shown.wait("document.querySelector('#pose output').textContent.startsWith('0.5')")
     playwright_api.expect(page.locator("#messages")).to_be_empty()
 
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.web.conftest import new_context, serving
-from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown
+from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown, ended
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -82,28 +82,25 @@ def test_a_stored_run_says_when_it_failed(page: Any, shown: Shown) -> None:
     """Which may be after the last moment that was recorded."""
     force = {"type": "wrench", "body": "near", "force": [1e40, 0, 0]}
     wanted = {"scene": {**SHORT, "forces": [force]}}
-    url = f"{shown.server}/v1/simulations"
-    made = httpx.post(url, json=wanted, headers={"Prefer": "wait=30"}, timeout=60).json()
+    made = ended(shown.server, "simulations", wanted)
     assert (made["status"], made["step"]) == ("failed", 1)
     page.goto(f"{shown.server}/#run={made['id']}")
     message = page.locator("#messages .message b")
     playwright_api.expect(message).to_have_text("The simulation failed at 0.002 s")
-    httpx.delete(f"{url}/{made['id']}", timeout=60).raise_for_status()
+    url = f"{shown.server}{made['links']['self']}"
+    httpx.delete(url, timeout=60).raise_for_status()
 
 
 def test_what_ended_early_says_why(page: Any, shown: Shown) -> None:
     """A run that took too long and a batch that was stopped: their results look like others."""
-    wait = {"Prefer": "wait=30"}
     endless = {**FLOATING, "simulation": {"dt": 0.001, "duration": 10_000}}
-    url = f"{shown.server}/v1/simulations"
-    made = httpx.post(url, json={"scene": endless, "timeout_s": 1}, headers=wait, timeout=60).json()
+    made = ended(shown.server, "simulations", {"scene": endless, "timeout_s": 1})
     assert made["status"] == "timed_out"
     # whose last label has exponents
     masses = [{"/bodies/0/mass": mass} for mass in (1e-9, 1.5e-9)]
     runs = [{"/gravity": [1e40, 0, 0]}, *masses]
     wanted = {"scene": SHORT, "name": "stopped", "mode": "list", "runs": runs, "on_failure": "stop"}
-    url = f"{shown.server}/v1/batches"
-    batch = httpx.post(url, json=wanted, headers=wait, timeout=60).json()
+    batch = ended(shown.server, "batches", wanted)
     page.goto(f"{shown.server}/#run={made['id']}")
     words = f"The run ended early, at step {made['step']} of 10000000. {made['error']['message']}"
     playwright_api.expect(page.locator("#messages")).to_contain_text(words)
@@ -131,8 +128,7 @@ def test_bodies_that_stand_for_want_of_poses_are_named(
     page: Any, shown: Shown, record: dict[str, Any], words: str
 ) -> None:
     scene = {**FLOATING, "simulation": {"dt": 0.01, "duration": 0.1}, "record": record}
-    url = f"{shown.server}/v1/simulations"
-    made = httpx.post(url, json={"scene": scene}, headers={"Prefer": "wait=30"}, timeout=60).json()
+    made = ended(shown.server, "simulations", {"scene": scene})
     assert made["status"] == "succeeded"
     page.goto(f"{shown.server}/#run={made['id']}")
     playwright_api.expect(page.locator("#run-state")).to_have_text("stored run")
@@ -430,9 +426,7 @@ def test_a_study_is_listed_and_its_best_scene_opens(page: Any, shown: Shown) -> 
         "objective": {"type": "signal", "body": "ball", "column": "vx", "reduce": "rms"},
         "max_evaluations": 14,
     }
-    made = httpx.post(
-        f"{shown.server}/v1/studies", json=study, headers={"Prefer": "wait=60"}, timeout=90
-    ).json()
+    made = ended(shown.server, "studies", study)
     assert made["status"] == "succeeded"
     page.goto(f"{shown.server}/#run={made['best']['simulation']}")
     shown.wait("cardan.pose('ball')")

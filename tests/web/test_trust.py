@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.web.conftest import new_context
-from tests.web.shown import SMALL, Shown
+from tests.web.shown import SMALL, Shown, ended
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -43,11 +43,7 @@ def simulated(server: str, **overrides: Any) -> dict[str, Any]:
         "scene": "double-pendulum",
         "overrides": {"/simulation/duration": 8, "/simulation/dt": 0.01, **overrides},
     }
-    answer = httpx.post(
-        f"{server}/v1/simulations", json=wanted, headers={"Prefer": "wait=60"}, timeout=120
-    )
-    answer.raise_for_status()
-    return dict(answer.json())
+    return ended(server, "simulations", wanted)
 
 
 def test_a_verified_run_shows_its_horizon_and_its_errors(
@@ -90,8 +86,11 @@ def test_friction_is_asked_for_while_it_is_drawn(page: Any, server: str, shown: 
     page.set_viewport_size(SMALL)
     shown.open("incline", paused=True)
     shown.post("step", n=300)
+    shown.wait("cardan.shown().step === 300 && cardan.stats().calls > 0")
+    page.evaluate("window.before = cardan.stats().calls")
     page.locator('[data-overlay="friction"]').check()
-    shown.wait("cardan.friction()?.length")
+    # arrows and cones are two calls, of the picture after the numbers
+    shown.wait("cardan.friction()?.length && cardan.stats().calls >= window.before + 2")
     subscribed = [text for text in page.evaluate("window.said") if '"subscribe"' in text][-1]
     assert '"friction"' in subscribed
     assert '"contacts"' not in subscribed
@@ -105,7 +104,6 @@ def test_friction_is_asked_for_while_it_is_drawn(page: Any, server: str, shown: 
     calls = page.evaluate("cardan.stats().calls")
     page.locator('[data-overlay="friction"]').uncheck()
     shown.wait("cardan.friction() === null")
-    # arrows and cones were two calls, and are gone
     shown.wait(f"cardan.stats().calls <= {calls - 2}")
     subscribed = [text for text in page.evaluate("window.said") if '"subscribe"' in text][-1]
     assert '"friction"' not in subscribed

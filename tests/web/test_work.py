@@ -283,9 +283,9 @@ def test_channels_are_pinned_and_have_tables(page: Any, shown: Shown) -> None:
         dialog.get_by_role("button", name="CSV").click()
     rows = list(csv.reader(Path(download.value.path()).read_text().splitlines()))
     assert rows[0] == ["time [s]", "x", "y", "z"]
-    # frames of the history may have arrived in between
-    told = {round(float(row[0]), 9) for row in rows[1:]}
-    assert told >= {round(time, 9) for time in pinned["times"]}
+    # frames of the history may have arrived in between, thinned where the run has lasted long
+    told = [float(row[0]) for row in rows[1:]]
+    assert told in (pinned["times"], page.evaluate("cardan.pinned()")[0]["times"])
     assert float(rows[-1][3]) == pinned["values"][2][-1]
     dialog.get_by_label("Logarithmic axis").check()
     dialog.get_by_role("button", name="Close").click()
