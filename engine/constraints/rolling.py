@@ -22,12 +22,13 @@ from cardan.engine.constraints.contact_curvature import (
     contact_acceleration,
     turn_by_sliding,
 )
-from cardan.engine.constraints.row import row_speed
+from cardan.engine.constraints.row import row_acceleration, row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Bodies
 from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
@@ -125,9 +126,25 @@ def may_jam(world: World, first: int, last: int) -> bool:
 
 
 @kernel
+def load_of(rows: Rows, first: int, last: int) -> float:
+    """What the contacts of a pair carried in the last step [N s]."""
+    load = 0.0
+    for c in range(first, last):
+        load += rows.lam_warm[rows.count[1] + 3 * c]
+    return load
+
+
+@kernel
+def next_speed(world: World, row: int) -> float:
+    """w of a row if nothing acted on it [m/s]."""
+    rows = world.work.rows
+    return row_acceleration(rows, row, world.work.motion.velocity_free) + rows.bias[row]
+
+
+@kernel
 def rolls(world: World, first: int, last: int) -> bool:
-    """Whether a rigid pair carried load in the last step, and it or its normal turns; nothing
-    strikes or jams.
+    """Whether a rigid pair, or its normal, turns, and it carried load in the last step or would be
+    pushed in this one; nothing strikes or jams.
     """
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
     turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
@@ -138,13 +155,13 @@ def rolls(world: World, first: int, last: int) -> bool:
         turn = turn_by_sliding(world, first)
     if turn < LEAST_TURN:
         return False
-    load = 0.0
+    touches = load_of(rows, first, last) > 0.0
     for c in range(first, last):
         row = rows.count[1] + 3 * c
-        load += rows.lam_warm[row]
         if row_speed(rows, row, world.state) < -world.options.restitution_threshold:
             return False
-    return load > 0.0 and not may_jam(world, first, last)
+        touches = touches or next_speed(world, row) < 0.0
+    return touches and not may_jam(world, first, last)
 
 
 @kernel
@@ -192,14 +209,15 @@ def follow_tangents(world: World, row: int, acceleration: Vec3, turns: bool) -> 
 
 
 @kernel
-def follow_contact(world: World, c: int, jointed: bool, sticking: bool) -> None:
+def follow_contact(world: World, c: int, jointed: bool, sticking: bool, loaded: bool) -> None:
     """Write the biases of contact c for the curved path of its point.
 
     A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
     is left to stabilisation, whose error is the gap in the next middle. Bodies on joints are put in
     place after the step, so their depth is left to stabilisation altogether. Sweeping solvers take
     all of it back: they do not solve exactly enough for it. A contact that is being struck keeps
-    the bias of an impact, and the loss is booked as one.
+    the bias of an impact, and the loss is booked as one. So does one of a pair without load, unless
+    its path leads away: what leaves a dome is above the tangent plane only after some steps.
 
     Writes  rows.bias, error, sweep_bias_delta, smooth
     """
@@ -217,8 +235,11 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool) -> None:
     push = rows.bias[row]
     if not jointed:
         push = max(gap / h, -abs(bend))
-        rows.error[row] = gap - 0.5 * h * push
     change = push + bend - rows.bias[row]
+    if not loaded and next_speed(world, row) + change < 0.0:
+        return
+    if not jointed:
+        rows.error[row] = gap - 0.5 * h * push
     rows.bias[row] += change
     rows.sweep_bias_delta[row] -= change
     rows.error[row] += 0.5 * h * bend
@@ -284,6 +305,7 @@ def follow_curvature(world: World) -> None:
             a, b = contacts.body_a[first], contacts.body_b[first]
             jointed = on_joint[a] == 1 or on_joint[b] == 1
             sticking = sticks(world, first, last)
+            loaded = load_of(world.work.rows, first, last) > 0.0
             for c in range(first, last):
-                follow_contact(world, c, jointed, sticking)
+                follow_contact(world, c, jointed, sticking, loaded)
         first = last

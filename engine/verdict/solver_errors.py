@@ -40,9 +40,9 @@ ITERATIVE = (
 
 
 def may_share_load(model: Model, state: State, options: StepOptions) -> bool:
-    """Whether an iterative solver shared loads between contacts and joints that are rows."""
-    rows = (model.tree.inner == 0).any() and state.extremes[EXTREME_CONTACTS] > 0.0
-    return bool(rows and options.solver.method in ITERATIVE)
+    """Whether an iterative solver shared loads between contacts and joints."""
+    both = len(model.tree.inner) > 0 and state.extremes[EXTREME_CONTACTS] > 0.0
+    return bool(both and options.solver.method in ITERATIVE)
 
 
 def may_depend_on_solver(model: Model, state: State, options: StepOptions) -> bool:
