@@ -12,6 +12,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from cardan.engine.collision.manifold.persistence import was_loaded
+from cardan.engine.collision.mesh.following import meets_after
 from cardan.engine.collision.motion import point_velocity
 from cardan.engine.collision.narrow.conservative_advancement import (
     move_side,
@@ -34,6 +35,7 @@ from cardan.engine.world.model import (
     RING,
     SPHERE,
     TUBE,
+    Meshes,
     Model,
     Shapes,
 )
@@ -46,7 +48,9 @@ SLOW = 1e-2
 # Shapes without edges and corners.
 ROUND = (SPHERE, CAPSULE, ELLIPSOID)
 # Shapes that are not followed on their way.
-NOT_FOLLOWED = (MESH, PLANE, TUBE, RING, BOWL)
+NOT_FOLLOWED = (PLANE, TUBE, RING, BOWL)
+# Moments of the rest of a step at which a solid is compared with a mesh.
+LOOKS = 3
 
 
 @kernel
@@ -124,8 +128,32 @@ def is_round(scratch: CollisionScratch, ij: tuple[int, int]) -> bool:
 
 
 @kernel
+def passes_mesh(
+    scratch: CollisionScratch,
+    meshes: Meshes,
+    ij: tuple[int, int],
+    reach: tuple[float, float],
+    begin: float,
+) -> bool:
+    """Whether of shapes i < j, one a mesh, the other one overlaps no triangle by more than what
+    grazes from a time `begin` [s] to the end of the step.
+
+    reach = (margin, h)
+    """
+    solids, (margin, h) = scratch.solids, reach
+    sides = (ij[1], ij[0]) if solids[ij[0], KIND] == MESH else ij
+    limit = margin + solids[ij[0], REACH] + solids[ij[1], REACH]
+    for look in range(LOOKS):
+        t = begin + max(h - begin, 0.0) * look / (LOOKS - 1)
+        if meets_after(scratch, meshes, sides, (margin, limit, h), GRAZING * margin, t):
+            return False
+    return True
+
+
+@kernel
 def passes_by(
     shapes: Shapes,
+    meshes: Meshes,
     scratch: CollisionScratch,
     ij: tuple[int, int],
     kept: int,
@@ -152,8 +180,10 @@ def passes_by(
         return False
     if is_wide(contacts, kept, grazing):
         return False
-    first = ij[1] if solids[ij[0], KIND] > solids[ij[1], KIND] else ij[0]
     deeper = 2.0 * grazing / speed
+    if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
+        return passes_mesh(scratch, meshes, ij, reach, when + deeper)
+    first = ij[1] if solids[ij[0], KIND] > solids[ij[1], KIND] else ij[0]
     if not gap_after(shapes, scratch, ij, first, when + deeper) > -grazing:
         return False
     near = time_within(shapes, scratch, ij, first, grazing, h)
@@ -185,6 +215,6 @@ def pass_by(
     i, j, first = pair
     if contacts.count[0] == first or not are_followed(model, i, j, crowded):
         return False
-    if not passes_by(model.shapes, scratch, (i, j), first, reach, contacts):
+    if not passes_by(model.shapes, model.meshes, scratch, (i, j), first, reach, contacts):
         return False
     return not was_loaded(state.contacts, i * len(model.shapes.kind) + j)

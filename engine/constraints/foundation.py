@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import pi, sqrt
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.contact_curvature import shape_operator
+from cardan.engine.constraints.surface_curvature import shape_operator
 from cardan.engine.spatial.vec3 import cross, load3, negate, perpendicular
 from cardan.engine.world.options import StepOptions
 from cardan.engine.world.world import World

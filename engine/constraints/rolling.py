@@ -21,6 +21,7 @@ from cardan.engine.constraints.contact_curvature import (
     MOST_TURN,
     contact_acceleration,
     turn_by_sliding,
+    turn_of,
 )
 from cardan.engine.constraints.row import row_acceleration, row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
@@ -144,24 +145,41 @@ def next_speed(world: World, row: int) -> float:
 @kernel
 def rolls(world: World, first: int, last: int) -> bool:
     """Whether a rigid pair, or its normal, turns, and it carried load in the last step or would be
-    pushed in this one; nothing strikes or jams.
+    pushed in this one; nothing jams.
     """
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
+    a, b = contacts.shape_a[first], contacts.shape_b[first]
+    if contacts.compliance[first] > 0.0 or turn_of(world, a) + turn_of(world, b) > MOST_TURN:
+        return False
     turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
     turn *= world.clock.h[0]
-    if contacts.compliance[first] > 0.0 or turn > MOST_TURN:
-        return False
-    if turn < LEAST_TURN:
-        turn = turn_by_sliding(world, first)
-    if turn < LEAST_TURN:
+    if turn < LEAST_TURN and turn_by_sliding(world, first) < LEAST_TURN:
         return False
     touches = load_of(rows, first, last) > 0.0
     for c in range(first, last):
-        row = rows.count[1] + 3 * c
-        if row_speed(rows, row, world.state) < -world.options.restitution_threshold:
-            return False
-        touches = touches or next_speed(world, row) < 0.0
+        touches = touches or next_speed(world, rows.count[1] + 3 * c) < 0.0
     return touches and not may_jam(world, first, last)
+
+
+@kernel
+def path_acceleration(world: World, c: int) -> Vec3:
+    """d(J v)/dt [m/s^2] of contact c along its rows."""
+    n = load3(world.work.contacts.normal_W, c)
+    t1 = perpendicular(n)
+    return contact_acceleration(world, c, (n, t1, cross(n, t1)))
+
+
+@kernel
+def are_struck(world: World, first: int, last: int) -> bool:
+    """Whether a contact of a pair approaches faster than the restitution threshold, beyond what its
+    path makes in a step."""
+    rows, h = world.work.rows, world.clock.h[0]
+    threshold = world.options.restitution_threshold
+    for c in range(first, last):
+        speed = row_speed(rows, rows.count[1] + 3 * c, world.state)
+        if speed < -threshold and speed < h * min(path_acceleration(world, c)[0], 0.0) - threshold:
+            return True
+    return False
 
 
 @kernel
@@ -223,9 +241,7 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool, loaded: 
     """
     rows, contacts, h = world.work.rows, world.work.contacts, world.clock.h[0]
     row = rows.count[1] + 3 * c
-    n = load3(contacts.normal_W, c)
-    t1 = perpendicular(n)
-    normal, along1, along2 = contact_acceleration(world, c, (n, t1, cross(n, t1)))
+    normal, along1, along2 = path_acceleration(world, c)
     bend, gap = 0.5 * h * normal, contacts.gap[c]
     if normal == 0.0 and along1 == 0.0 and along2 == 0.0:
         return
@@ -285,12 +301,24 @@ def keep_held(world: World) -> None:
 
 
 @kernel
+def follow_pair(world: World, first: int, last: int) -> None:
+    """`follow_contact` of all contacts of a pair that rolls."""
+    contacts, on_joint = world.work.contacts, world.work.motion.jointed
+    a, b = contacts.body_a[first], contacts.body_b[first]
+    jointed = on_joint[a] == 1 or on_joint[b] == 1
+    sticking = sticks(world, first, last)
+    loaded = load_of(world.work.rows, first, last) > 0.0
+    for c in range(first, last):
+        follow_contact(world, c, jointed, sticking, loaded)
+
+
+@kernel
 def follow_curvature(world: World) -> None:
-    """`follow_contact` of all contacts of pairs that roll; small_steps has steps small enough.
+    """`follow_pair` of all pairs that roll and are not struck; small_steps has steps small enough.
 
     Check   tests/laws/test_rolling.py
     """
-    contacts, on_joint = world.work.contacts, world.work.motion.jointed
+    contacts = world.work.contacts
     if world.options.solver.method == SMALL_STEPS or contacts.count[0] > MOST_CONTACTS:
         return
     guessed = False
@@ -302,10 +330,6 @@ def follow_curvature(world: World) -> None:
                 guess_velocities(world)
                 keep_held(world)
                 guessed = True
-            a, b = contacts.body_a[first], contacts.body_b[first]
-            jointed = on_joint[a] == 1 or on_joint[b] == 1
-            sticking = sticks(world, first, last)
-            loaded = load_of(world.work.rows, first, last) > 0.0
-            for c in range(first, last):
-                follow_contact(world, c, jointed, sticking, loaded)
+            if not are_struck(world, first, last):
+                follow_pair(world, first, last)
         first = last

@@ -22,15 +22,17 @@ SLIDERS: dict[str, Document] = {
 
 def table(name: str, x: float, top: float = 0.0, **more: Any) -> Document:
     """1 m long, from x on."""
-    shape = {"type": "box", "size": [1.0, 0.5, 0.1]} | more
+    shape = more or {"type": "box", "size": [1.0, 0.5, 0.1]}
     place = [x + 0.5, 0, top - 0.05]
     return {"name": name, "type": "static", "position": place, "shapes": [shape]}
 
 
-def slid(shape: Document, speed: float, dt: float, top: float, **more: Any) -> Simulation:
+def slid(
+    shape: Document, speed: float, dt: float, top: float, floor: Document | None = None, **more: Any
+) -> Simulation:
     """A body without friction that slides from one table to the next, 0.6 m in all."""
     one = {"name": "b", "mass": 1.0, "position": [0.7, 0, 0.05], "linear_velocity": [speed, 0, 0]}
-    tables = [table("left", 0.0), table("right", 1.0, top)]
+    tables = [table("left", 0.0), table("right", 1.0, top, **(floor or {}))]
     simulation = {"dt": dt, "duration": 0.6 / speed} | more
     bodies = [one | {"shapes": [shape | {"material": "ice"}]}, *tables]
     scene = document(bodies, simulation=simulation, gravity=[0, 0, -9.81])
@@ -51,10 +53,48 @@ def test_a_seam_is_no_edge(shape: str, speed: float, dt: float, formulation: str
     assert sim.summary()["verdict"]["status"] == "trusted"
 
 
+BLOCK = {
+    "vertices": [[x, y, z] for x in (-0.5, 0.5) for y in (-0.25, 0.25) for z in (-0.05, 0.05)],
+    "faces": [
+        [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
+        [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
+    ],
+}  # fmt: skip
+FLOORS: dict[str, Document] = {
+    "box": {"type": "box", "size": [1.0, 0.5, 0.1]},
+    "mesh": {"type": "mesh", **BLOCK},
+    "heightfield": {"type": "heightfield", "size": [1.0, 0.5], "position": [0, 0, 0.05]}
+    | {"heights": [[0.0] * 4] * 3},
+}
+
+
+@pytest.mark.parametrize("shape", SLIDERS)
+@pytest.mark.parametrize("speed", [1.0, 5.0])
+@pytest.mark.parametrize("left", FLOORS)
+@pytest.mark.parametrize("right", ["mesh", "heightfield"])
+def test_meshes_side_by_side_have_no_edge(left: str, right: str, shape: str, speed: float) -> None:
+    """Two parts of a floor: two thirds of the speed were lost, `trusted` now and then."""
+    one = {"name": "b", "mass": 1.0, "position": [0.7, 0, 0.05], "linear_velocity": [speed, 0, 0]}
+    floors = [
+        {"name": f"floor {k}", "type": "static", "position": [k + 0.5, 0, -0.05]}
+        | {"shapes": [{**FLOORS[kind], "material": "ice"}]}
+        for k, kind in enumerate((left, right))
+    ]
+    bodies = [one | {"shapes": [SLIDERS[shape] | {"material": "ice"}]}, *floors]
+    simulation = {"dt": 1e-3, "duration": 0.6 / speed}
+    scene = document(bodies, simulation=simulation, gravity=[0, 0, -9.81])
+    sim = simulate(scene | {"materials": {"ice": {"friction": 0.0}}})
+    sim.advance(sim.total_steps)
+    assert sim.velocities()[0] == pytest.approx([speed, 0, 0, 0, 0, 0], abs=1e-3 * speed)
+    assert sim.poses()[0, :3] == pytest.approx([1.3, 0, 0.05], abs=1e-3)
+    assert sim.summary()["verdict"]["status"] == "trusted"
+
+
 @pytest.mark.parametrize("speed", [0.3, 1.0, 5.0])
-def test_a_step_is_one(speed: float) -> None:
+@pytest.mark.parametrize("floor", ["box", "mesh"])
+def test_a_step_is_one(floor: str, speed: float) -> None:
     """A table that is higher by a hundredth of the body stops it."""
-    sim = slid(SLIDERS["box"], speed, 1e-3, 1e-3)
+    sim = slid(SLIDERS["box"], speed, 1e-3, 1e-3, FLOORS[floor])
     assert sim.velocities()[0, 0] < 0.8 * speed
 
 

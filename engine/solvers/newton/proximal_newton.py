@@ -72,7 +72,7 @@ ALPHA_ON_GUESS = 1e-7
 # of the velocities to the steps on a guess
 FIRST_ALPHA_FROM_ZERO, LAST_ALPHA_FROM_ZERO = 1e-2, 1e-6
 # rows up to which a problem is solved from zero: some ten factorisations in place of one
-FROM_ZERO_ROWS = 48
+FROM_ZERO_ROWS = 192
 # target error as a share of the tolerance, so that the next time steps can keep these impulses
 TIGHT = 1e-6
 # alpha: first, least, largest
