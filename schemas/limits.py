@@ -1,5 +1,6 @@
 """How large a scene may be: counted on the raw document, before anything is computed."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,7 +77,10 @@ def count_scene(scene: Scene) -> SceneCounts:
     simulation, record = scene.simulation, scene.record
     steps = round(simulation.duration / simulation.dt)
     if record.rate is not None:
-        frames = min(steps, int(simulation.duration * record.rate)) + 1
+        # every step, where the rate asks for more; the last one always
+        interval = max(1.0 / (record.rate * simulation.dt), 1.0)
+        count = math.floor(steps / interval)
+        frames = count + (1 if round(count * interval) == steps else 2)
     else:
         frames = steps // record.every + (1 if steps % record.every == 0 else 2)
     bodies = len(scene.bodies) if record.bodies is None else len(record.bodies)

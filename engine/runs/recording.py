@@ -59,10 +59,10 @@ def recording_steps(scene: GivenScene) -> NDArray[np.int64]:
     if scene.record.rate is None:
         steps = np.arange(0, total + 1, scene.record.every, dtype=np.int64)
     else:
-        interval = 1.0 / (scene.record.rate * scene.simulation.dt)
+        # every step, where the rate asks for more
+        interval = max(1.0 / (scene.record.rate * scene.simulation.dt), 1.0)
         count = math.floor(total / interval) + 1
-        steps = np.unique(np.rint(np.arange(count) * max(interval, 1.0)).astype(np.int64))
-        steps = steps[steps <= total]
+        steps = np.unique(np.rint(np.arange(count) * interval).astype(np.int64))
     return steps if steps[-1] == total else np.append(steps, total)
 
 

@@ -123,7 +123,7 @@ async def frames(
     steps between two kept frames, at most.
     """
     if first is not None and last is not None and first > last:
-        raise refused_slice(SliceError("from", f"from must not be after to = {last}", first))
+        raise refused_slice(SliceError("from", f"{first} is after to = {last}.", first))
     chosen = session.history.between(first, last, stride)
     kept = session.history.range
     spacing = session.history.spacing(session.progress.first_step)

@@ -187,7 +187,7 @@ def import_(
 
 @app.command()
 def batch(
-    source: Annotated[Path, typer.Argument(metavar="BATCH", help="JSON or YAML file")],
+    source: Annotated[Path, typer.Argument(metavar="BATCH", help="JSON or YAML file, or -")],
     output: Annotated[Path, typer.Option("--output", "-o", help=".parquet, .csv or .json")],
     url: Url = None,
     as_json: Json = False,
@@ -200,7 +200,9 @@ def batch(
 
 @app.command()
 def solve(
-    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="a .json or .npz file")],
+    problem: Annotated[
+        Path, typer.Argument(metavar="PROBLEM", help="a .json or .npz file, or - (JSON)")
+    ],
     kind: Annotated[
         str | None,
         typer.Option(

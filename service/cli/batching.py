@@ -129,9 +129,13 @@ def _on_server(
 
 
 def _document(source: Path, *, as_json: bool) -> Any:
-    """Return the batch document; a scene given as a path relative to it is inserted."""
+    """The batch document; a scene given as a path relative to it, or to here, is inserted."""
     try:
-        document = parse_text(source.read_bytes(), source.name)
+        document = (
+            read_document("-")
+            if str(source) == "-"
+            else parse_text(source.read_bytes(), source.name)
+        )
         scene = document.get("scene") if isinstance(document, dict) else None
         if isinstance(scene, str) and (source.parent / scene).is_file():
             document["scene"] = read_document(str(source.parent / scene))

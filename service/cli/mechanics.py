@@ -76,7 +76,10 @@ def linearize(source: str, changes: Sequence[str], *, as_json: bool) -> None:
                 ", ".join(moving[:6]) + (", ..." if len(moving) > 6 else ""),
             ]
         )
-    console.print_table(["eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "moves"], rows)
+    if rows:
+        console.print_table(["eigenvalue [1/s]", "frequency [Hz]", "damping ratio", "moves"], rows)
+    else:
+        console.print_pairs({"modes": "none: nothing is free to move"})
     if found["left_out"]:
         console.print_pairs({"left out": ", ".join(found["left_out"])})
     largest = max(map(abs, found["f0"]), default=0.0)

@@ -1,6 +1,7 @@
 """`cardan solve`: solve a complementarity problem in a file, by the same code as over HTTP."""
 
 import json
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -66,7 +67,9 @@ def solve(options: SolveOptions) -> None:
 
 
 def _read(path: Path) -> Any:
-    """The document of a file. Raises SceneInvalid."""
+    """The document of a file, or of standard input. Raises SceneInvalid."""
+    if str(path) == "-":
+        return parse_json(sys.stdin.buffer.read())
     if path.suffix.lower() not in ENDINGS:
         raise _fault("not_allowed", f"{path} ends in {path.suffix!r}; .json or .npz is needed.")
     try:

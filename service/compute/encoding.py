@@ -65,11 +65,12 @@ def encode(order: m.EncodeOrder) -> m.Verified:
     except SliceError as error:
         raise refused_slice(error) from error
     except EmptyPartError as error:
-        raise refused_slice(SliceError("from", str(error), order.part.start)) from error
+        message = "No recorded time lies between `from` and `to`."
+        raise refused_slice(SliceError("from", message, order.part.start)) from error
     except NoMotionError as error:
         if order.part.channels and "pose" not in order.part.channels:
             found = ",".join(order.part.channels)
-            message = f"the format {form.name} needs the channel pose; found {found}"
+            message = f"The format {form.name} needs the channel pose; found {found}."
             raise refused_slice(SliceError("channels", message, found)) from error
         raise ServiceError(ErrorCode.NO_SUCH_TABLE, str(error)) from error
     except FormatError as error:
@@ -93,14 +94,16 @@ def _opened(folder: Path, tables: Sequence[str]) -> Recording:
 
 def refused_slice(error: SliceError) -> ServiceError:
     """Return the error of an impossible slice."""
+    pointer = f"/query/{error.field}"
+    detail = f"The request has 1 fault. {pointer}: {error}"
     fault = {
-        "pointer": f"/query/{error.field}",
+        "pointer": pointer,
         "code": "invalid_slice",
         "message": str(error),
         "got": error.got,
         "hint": None,
     }
-    return ServiceError(ErrorCode.INVALID_SLICE, f"{error.field}: {error}", errors=[fault])
+    return ServiceError(ErrorCode.INVALID_SLICE, detail, errors=[fault])
 
 
 def damaged(error: DamagedError) -> ServiceError:

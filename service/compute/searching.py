@@ -94,7 +94,9 @@ class Search:
         except _UnknownError as unknown:
             designs = list(dict.fromkeys(unknown.designs))
             if left <= 0:
-                return Ended(f"All {self._asked.max_evaluations} evaluations are used.")
+                most = self._asked.max_evaluations
+                used = f"All {most} evaluations are" if most > 1 else "The one evaluation is"
+                return Ended(f"{used} used.")
             return designs[:left]
         except (ValueError, np.linalg.LinAlgError) as error:
             raise SearchError(f"{self._method} cannot go on: {error}") from error

@@ -55,10 +55,10 @@ class Slice:
     def check(self) -> None:
         """Raise SliceError if the slice is impossible."""
         if self.start is not None and self.end is not None and self.start > self.end:
-            raise SliceError("from", f"from must not be after to = {self.end}", self.start)
+            raise SliceError("from", f"{self.start} is after to = {self.end}.", self.start)
         for name in self.channels:
             if name not in CHANNELS:
-                message = f"no channel is called {name!r}; there are {', '.join(CHANNELS)}"
+                message = f"There is no channel {name!r}; there are {', '.join(CHANNELS)}."
                 raise SliceError("channels", message, name)
 
 
@@ -180,5 +180,6 @@ def _check_bodies(recording: Recording, part: Slice) -> None:
         known |= set(chunk["body"].cast(pa.string()).unique().to_pylist())
     for body in part.bodies:
         if body not in known:
-            listed = ", ".join(sorted(known)[:20])
-            raise SliceError("bodies", f"no body {body!r} was recorded; there are {listed}", body)
+            listed = ", ".join(sorted(known)[:20]) + (", ..." if len(known) > 20 else "")
+            message = f"No body {body!r} was recorded; there are {listed}."
+            raise SliceError("bodies", message, body)

@@ -168,6 +168,15 @@ def test_a_batch_becomes_a_table_without_a_server(program, scene_file, tmp_path)
     assert len(set(table["state_hash"].to_pylist())) == 4
 
 
+@pytest.mark.e2e
+def test_a_batch_comes_from_standard_input(cardan, scene_file, tmp_path):
+    ask = f"scene: {scene_file}\nvariations: {{/bodies/1/mass: [1.0, 2.0]}}\n"
+    out = tmp_path / "results.csv"
+    result = cardan("batch", "-", "-o", out, text=ask)
+    assert result.exit_code == 0, result.stderr
+    assert len(out.read_text().splitlines()) == 3
+
+
 def _interrupted_batch(tmp_path, ask, began):
     """Exit status and messages of a batch that gets Ctrl+C once `began` is true of its folder."""
     (tmp_path / "batch.json").write_text(json.dumps(ask))

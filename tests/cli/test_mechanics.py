@@ -45,5 +45,9 @@ def test_linearize_shows_the_modes(cardan):
     assert "the start is no equilibrium" in result.stderr
     floating = cardan("linearize", "double-pendulum", "--set", "/gravity=[0, 0, 0]")
     assert "no equilibrium" not in floating.stderr
+    # its drives are rigid and hold every joint
+    held = cardan("linearize", "robot-arm")
+    assert held.exit_code == 0
+    assert "none: nothing is free to move" in held.stdout
     found = json.loads(cardan("linearize", "double-pendulum", "--json").stdout)
     assert len(found["A"]) == 2 * len(found["coordinates"])

@@ -109,3 +109,12 @@ def test_pickled_arrays_and_other_files_are_refused(cardan, tmp_path):
     assert cardan("solve", tmp_path / "problem.txt").exit_code == 2
     (tmp_path / "lcp.json").write_text(json.dumps(LCP))
     assert cardan("solve", tmp_path / "lcp.json", "-o", tmp_path / "out.csv").exit_code == 2
+
+
+def test_a_problem_comes_from_standard_input(cardan):
+    result = cardan("solve", "-", text=json.dumps(LCP))
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["status"] == "solved"
+    refused = cardan("solve", "-", "--type", "lcp", text="")
+    assert refused.exit_code == 2
+    assert "syntax" in cardan("solve", "-", "--json", text="{").stdout

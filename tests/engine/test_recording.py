@@ -140,3 +140,15 @@ def test_the_numbers_that_are_counted_before_a_run_are_those_of_the_recording(ch
         columns &= set(POSE if channel == "pose" else VELOCITY)
     assert len(tables[name]["time"]) > 0
     assert counts.recorded_values == counts.frames * ROWS.get(channel, 2) * len(columns)
+
+
+@pytest.mark.parametrize("rate", [1e-9, 13.0, 333.0, 999.0, 1000.0, 1999.0, 1e9, 1e40])
+def test_a_rate_records_at_most_every_step_and_is_counted_as_it_is(rate: float) -> None:
+    document = short("incline", steps=100, every=1)
+    document["record"] = {"rate": rate}
+    scene = load_scene(document)
+    steps = recording_steps(scene)
+    assert (steps[0], steps[-1]) == (0, 100)
+    assert len(steps) == count_scene(scene).frames
+    if rate >= 1 / scene.simulation.dt:
+        assert steps.tolist() == list(range(101))

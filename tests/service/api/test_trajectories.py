@@ -166,6 +166,15 @@ def test_wrong_slices_are_named(get, params, pointer):
     assert answer.json()["errors"][0]["pointer"] == pointer
 
 
+def test_what_is_wrong_with_a_slice_is_said_in_a_sentence(get):
+    answer = get(**{"from": 2, "to": 1}).json()
+    assert answer["errors"][0]["message"] == "2.0 is after to = 1.0."
+    assert answer["detail"] == "The request has 1 fault. /query/from: 2.0 is after to = 1.0."
+    message = get(bodies="ball 9").json()["errors"][0]["message"]
+    assert message.startswith("No body 'ball 9' was recorded; there are ")
+    assert message.endswith(".")
+
+
 @pytest.mark.parametrize("form", ["parquet", "npz", "csv", "json", *MORE])
 def test_ranges_put_together_are_the_whole(get, form):
     whole = get(format=form)
