@@ -46,6 +46,41 @@ def test_a_marble_circles_without_a_loss(formulation: str) -> None:
     assert sim.summary()["energy"]["dissipated_impact"] == pytest.approx(0.0, abs=5e-3)
 
 
+def test_a_spin_in_place_and_a_low_threshold_change_nothing() -> None:
+    """Neither is a turn of the surface, or a blow: a twentieth of the speed was lost to each."""
+    start = {"position": [0, 0, -PATH], "linear_velocity": [6.0, 0, 0]}
+    fast = {**start, "angular_velocity": [0, 600.0, 0]}
+    low = {"restitution_threshold": 0.01}
+    for body, more in ((fast, {}), (start, {"contact": low})):
+        scene = marble(PIPE, body, dt=1e-3, duration=0.2, **more)
+        sim = simulate(scene | {"gravity": [0, 0, 0]})
+        sim.advance(200)
+        assert np.linalg.norm(sim.velocities()[1, :3]) == pytest.approx(6.0, rel=1e-4)
+
+
+def test_a_large_ball_rolls_fast_round_a_large_loop() -> None:
+    """What curvature makes in a step, 0.64 m/s, is more than the restitution threshold."""
+    path, speed, h = 10.0, 40.0, 4e-3
+    shape: Document = {"type": "tube", "inner_radius": 10.5, "outer_radius": 11.0, "length": 2.0}
+    bodies: list[Document] = [
+        {"name": "loop", "type": "static", "orientation": [HALF, HALF, 0, 0],
+         "shapes": [{**shape, "material": "m"}]},
+        {"name": "ball", "mass": 1.0, "position": [0, 0, -path], "linear_velocity": [speed, 0, 0],
+         "angular_velocity": [0, speed / 0.5, 0],
+         "shapes": [{"type": "sphere", "radius": 0.5, "material": "m"}]},
+    ]  # fmt: skip
+    simulation = {"dt": h, "duration": 1.5}
+    sim = simulate(document(bodies, [], materials={"m": {"friction": 1.0}}, simulation=simulation))
+    sim.advance(375)
+    truth = solve_ivp(
+        lambda _, y: [y[1], -G / (1.4 * path) * np.sin(y[0])], (0, 1.5), [0, speed / path],
+        rtol=1e-10, atol=1e-12,
+    ).y[:, -1]  # fmt: skip
+    x, _, z = sim.poses()[1, :3]
+    assert np.arctan2(x, -z) % (2.0 * np.pi) == pytest.approx(truth[0], abs=1e-3)
+    assert np.linalg.norm(sim.velocities()[1, :3]) == pytest.approx(path * truth[1], rel=1e-3)
+
+
 def test_a_marble_loops_the_loop_just_above_the_least_speed() -> None:
     """It came off the track, which it leaves at the top below sqrt(5 g r)."""
     speed = float(np.sqrt(1.03 * 5.0 * G * PATH))

@@ -75,12 +75,13 @@ FLOORS: dict[str, Document] = {
 def test_meshes_side_by_side_have_no_edge(left: str, right: str, shape: str, speed: float) -> None:
     """Two parts of a floor: two thirds of the speed were lost, `trusted` now and then."""
     one = {"name": "b", "mass": 1.0, "position": [0.7, 0, 0.05], "linear_velocity": [speed, 0, 0]}
-    floors = [
+    floors: list[Document] = [
         {"name": f"floor {k}", "type": "static", "position": [k + 0.5, 0, -0.05]}
         | {"shapes": [{**FLOORS[kind], "material": "ice"}]}
         for k, kind in enumerate((left, right))
     ]
-    bodies = [one | {"shapes": [SLIDERS[shape] | {"material": "ice"}]}, *floors]
+    shapes = [SLIDERS[shape] | {"material": "ice"}]
+    bodies: list[Document] = [{**one, "shapes": shapes}, *floors]
     simulation = {"dt": 1e-3, "duration": 0.6 / speed}
     scene = document(bodies, simulation=simulation, gravity=[0, 0, -9.81])
     sim = simulate(scene | {"materials": {"ice": {"friction": 0.0}}})
