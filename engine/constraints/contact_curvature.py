@@ -149,11 +149,12 @@ def turn_of(world: World, s: int) -> float:
 
 
 @kernel
-def speed_of_normal(world: World, s: int, K: Sym2, x: Vec2) -> float:
-    """How fast a normal turns as its point travels at x over shape s, whose curvature it may have
-    changed then [rad/s]."""
-    largest = max(abs(K[0]), abs(K[1]), abs(K[2]))
-    return 0.0 if largest < SMOOTH and is_steady(world, s) else _length(_times(K, x))
+def turns_away(world: World, s: int, K: Sym2, x: Vec2) -> bool:
+    """Whether the curvature K of shape s may be another one after a step in which a contact travels
+    at x over it: its normal turns by more than MOST_TURN, not only as the shape spins in place."""
+    if _length(_times(K, x)) * world.clock.h[0] <= MOST_TURN:
+        return False
+    return max(abs(K[0]), abs(K[1]), abs(K[2])) >= SMOOTH or not is_steady(world, s)
 
 
 @kernel
@@ -217,8 +218,10 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     contacts, state = world.work.contacts, world.state
     n, t1, t2 = basis
     a, b = contacts.body_a[c], contacts.body_b[c]
-    point = load3(contacts.point_W, c)
-    r_a, r_b = sub(point, load3(state.p_WB, a)), sub(point, load3(state.p_WB, b))
+    point, half = load3(contacts.point_W, c), 0.5 * contacts.gap[c]
+    # of the two surfaces each its own point: with that between them a depth would turn about a ball
+    r_a = sub(add_scaled(point, -half, n), load3(state.p_WB, a))
+    r_b = sub(add_scaled(point, half, n), load3(state.p_WB, b))
     v = world.work.motion.scratch
     w_a, w_b = (v[a, 0], v[a, 1], v[a, 2]), (v[b, 0], v[b, 1], v[b, 2])
     v_a, v_b = (v[a, 3], v[a, 4], v[a, 5]), (v[b, 3], v[b, 4], v[b, 5])
@@ -234,17 +237,17 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
         return ZERO3
     x = _solve2(S, (dot(turning, t1) + carried[0], dot(turning, t2) + carried[1]))
     y = (x[0] - u[0], x[1] - u[1])
-    most = MOST_TURN / world.clock.h[0]
-    turn_a = speed_of_normal(world, contacts.shape_a[c], K_a, x)
-    turn_b = speed_of_normal(world, contacts.shape_b[c], K_b, y)
-    if _leaves(world, c, x, y) or max(turn_a, turn_b) > most:
+    if _leaves(world, c, x, y):
+        return ZERO3
+    a_turns = turns_away(world, contacts.shape_a[c], K_a, x)
+    if a_turns or turns_away(world, contacts.shape_b[c], K_b, y):
         return ZERO3
     along_a, along_b = _tangent(x, t1, t2), _tangent(y, t1, t2)
     # where both are flat, the mean of what the two surfaces say
     bent_a, bent_b = _tangent(_times(K_a, x), t1, t2), _tangent(_times(K_b, y), t1, t2)
     dn = scale(0.5, add(cross(add(w_a, w_b), n), sub(bent_a, bent_b)))
     turned_a, turned_b = cross(w_a, cross(w_a, r_a)), cross(w_b, cross(w_b, r_b))
-    if norm(dn) > most:
+    if norm(dn) * world.clock.h[0] > MOST_TURN:
         return ZERO3
     d = sub(add(turned_b, cross(w_b, along_b)), add(turned_a, cross(w_a, along_a)))
     d = add(d, _free_acceleration(world, b, w_b, r_b))

@@ -39,6 +39,8 @@ LEAST_TURN = 1e-6
 # A contact that approaches faster than this multiple of the change that curvature makes in a step
 # is being struck: an impact that begins in one step may end in the next.
 STRUCK = 30.0
+# What is deeper than this share of the smaller shape is on no path over a surface.
+DEEP = 0.2
 # share of its cone within which friction sticks
 WITHIN = 0.999
 # share of the slip of before the kick that friction which sticks turns round
@@ -149,11 +151,13 @@ def rolls(world: World, first: int, last: int) -> bool:
     """
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
     a, b = contacts.shape_a[first], contacts.shape_b[first]
-    if contacts.compliance[first] > 0.0 or turn_of(world, a) + turn_of(world, b) > MOST_TURN:
+    if contacts.compliance[first] > 0.0:
         return False
     turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
     turn *= world.clock.h[0]
     if turn < LEAST_TURN and turn_by_sliding(world, first) < LEAST_TURN:
+        return False
+    if turn > MOST_TURN and turn_of(world, a) + turn_of(world, b) > MOST_TURN:
         return False
     touches = load_of(rows, first, last) > 0.0
     for c in range(first, last):
@@ -241,6 +245,10 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool, loaded: 
     """
     rows, contacts, h = world.work.rows, world.work.contacts, world.clock.h[0]
     row = rows.count[1] + 3 * c
+    radius = world.model.shapes.bounding_radius
+    least = min(radius[contacts.shape_a[c]], radius[contacts.shape_b[c]])
+    if contacts.gap[c] < -DEEP * least:
+        return
     normal, along1, along2 = path_acceleration(world, c)
     bend, gap = 0.5 * h * normal, contacts.gap[c]
     if normal == 0.0 and along1 == 0.0 and along2 == 0.0:

@@ -285,7 +285,7 @@ def test_a_body_grabbed_in_a_large_heap_finds_room() -> None:
             sim.work = sim.work._replace(islands=islands._replace(part=ample))
         sim.grab("thing-5", [0, 0, 0])
         sim.grab_move([0.1, 0.0, 2.0])
-        sim.advance(50)
+        sim.advance(100)
         assert sim.work.problem.count[0] - 3 > small, "or the heap is not large"
         assert int(sim.report.islands[0]) > 1
         assert len(sim.work.islands.part.b) >= len(sim.work.problem.b)

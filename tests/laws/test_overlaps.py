@@ -106,3 +106,23 @@ def test_variants_may_differ_in_it() -> None:
     mixed = rollout(scene, [{pointer: False}, {pointer: True}, {pointer: False}])
     assert mixed.metrics["state_hash"][0] == mixed.metrics["state_hash"][2]
     assert mixed.metrics["state_hash"][0] != mixed.metrics["state_hash"][1]
+
+
+@pytest.mark.parametrize("spin", [0.0, 300.0, 600.0])
+@pytest.mark.parametrize("depth", [5e-4, 5e-3])
+def test_a_ball_that_spins_is_not_thrown_off(depth: float, spin: float) -> None:
+    """Without friction its spin changes nothing; half of h w^2 times the depth was its speed."""
+    smooth = {"friction": 0.0}
+    ball = {"type": "sphere", "radius": 0.05, "material": "m"}
+    bodies: list[Document] = [
+        {"name": "floor", "type": "static",
+         "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "m"}]},
+        {"name": "ball", "mass": 1.0, "position": [0, 0, 0.05 - depth], "shapes": [ball],
+         "linear_velocity": [0, 0, -0.3], "angular_velocity": [0, spin, 0]},
+    ]  # fmt: skip
+    sim = simulate(document(bodies, [], materials={"m": smooth}, simulation={"dt": 1e-3}))
+    fastest = 0.0
+    for _ in range(50):
+        sim.advance(1)
+        fastest = max(fastest, float(sim.velocities()[1, 2]))
+    assert fastest < 1e-6

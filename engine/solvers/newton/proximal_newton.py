@@ -71,8 +71,9 @@ ALPHA_ON_GUESS = 1e-7
 # alpha around zero, first and last: the first is solved from anywhere, the last leaves about 1e-6
 # of the velocities to the steps on a guess
 FIRST_ALPHA_FROM_ZERO, LAST_ALPHA_FROM_ZERO = 1e-2, 1e-6
-# rows up to which a problem is solved from zero: some ten factorisations in place of one
-FROM_ZERO_ROWS = 192
+# rows up to which a problem is solved from zero: some ten factorisations in place of one; and up to
+# which an answer with a small error will do, since of more rows more are redundant
+FROM_ZERO_ROWS, ROUGH_ROWS = 100, 48
 # target error as a share of the tolerance, so that the next time steps can keep these impulses
 TIGHT = 1e-6
 # alpha: first, least, largest
@@ -303,7 +304,8 @@ def solve_proximal_newton(
     polished = polish_guess(dp, scratch, TIGHT * tolerance)
     total, error = polished, dense_residual(dp)
     if error > max(tolerance, small) and dp.n <= FROM_ZERO_ROWS:
-        total += solve_from_zero(dp, scratch, tolerance, max(tolerance, small))
+        enough = max(tolerance, small) if dp.n <= ROUGH_ROWS else tolerance
+        total += solve_from_zero(dp, scratch, tolerance, enough)
         error = dense_residual(dp)
     if error <= tolerance:
         return STOPPED_TOLERANCE, total
