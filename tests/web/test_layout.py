@@ -93,7 +93,7 @@ def test_small_values_of_sliders_stay_in_their_pane(page: Any, shown: Shown) -> 
     page.goto(f"{shown.server}/#session={made.json()['id']}")
     # before the first frame panes still move, and a click may miss
     shown.wait("cardan.pose('near') && cardan.shown().state === 'paused'")
-    page.get_by_text("Pose", exact=True).click()
+    page.locator("#pose-pane summary").press("Enter")
     value = page.locator("#pose output")
     playwright_api.expect(value).to_contain_text("10⁻¹¹ rad")
     row = page.locator("#pose label").bounding_box()

@@ -55,7 +55,7 @@ def opened(page: Any, server: str, shown: Shown, scene: object, body: str = "lef
     page.goto(f"{server}/#session={answer.json()['id']}")
     # before the first frame panes still move, and a click may miss
     shown.wait(f"cardan.pose('{body}') && cardan.shown().state === 'paused'")
-    page.get_by_text("Pose", exact=True).click()
+    page.locator("#pose-pane summary").press("Enter")
     page.get_by_role("button", name="Modes", exact=True).click()
     return page.get_by_role("region", name="Modes")
 

@@ -63,7 +63,7 @@ def slider(page: Any, arm: str) -> Any:
 def test_a_joint_that_broke_has_no_slider(page: Any, shown: Shown) -> None:
     """Neither of its motor nor of its pose, also for who comes later, until a reset."""
     opened(page, shown)
-    page.locator("#pose-pane summary").click()
+    page.locator("#pose-pane summary").press("Enter")
     near, far = slider(page, "near"), slider(page, "far")
     pose = page.get_by_role("slider", name="Pose of near axle")
     for one in (near, far, pose):
@@ -184,7 +184,7 @@ def test_a_target_that_is_refused_is_not_shown(page: Any, shown: Shown) -> None:
 
 def test_a_pose_that_is_refused_is_not_shown(page: Any, shown: Shown) -> None:
     session = opened(page, shown)
-    page.locator("#pose-pane summary").click()
+    page.locator("#pose-pane summary").press("Enter")
     pose = page.get_by_role("slider", name="Pose of near axle")
     playwright_api.expect(pose).to_be_enabled()
     assert page.evaluate(TEACHER, session) == "result"
