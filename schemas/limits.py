@@ -76,13 +76,9 @@ def count_scene(scene: Scene) -> SceneCounts:
     """Count the parts of a scene and the numbers its recording will hold."""
     simulation, record = scene.simulation, scene.record
     steps = round(simulation.duration / simulation.dt)
-    if record.rate is not None:
-        # every step, where the rate asks for more; the last one always
-        interval = max(1.0 / (record.rate * simulation.dt), 1.0)
-        count = math.floor(steps / interval)
-        frames = count + (1 if round(count * interval) == steps else 2)
-    else:
-        frames = steps // record.every + (1 if steps % record.every == 0 else 2)
+    interval = record.interval(simulation.dt)
+    last = math.floor(steps / interval)
+    frames = last + (1 if round(last * interval) == steps else 2)
     bodies = len(scene.bodies) if record.bodies is None else len(record.bodies)
     per_channel = {
         "pose": POSE_VALUES * bodies,

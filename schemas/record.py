@@ -35,3 +35,7 @@ class Record(Base):
     which shapes begin or cease to touch, joints break, triggers fire and bodies come and go."""
     bodies: tuple[Name, ...] | None = None
     """Names of the bodies to keep; none: all."""
+
+    def interval(self, dt: float) -> float:
+        """Steps of dt [s] from one record to the next: at least 1, not always a whole number."""
+        return float(self.every) if self.rate is None else max(1.0 / (self.rate * dt), 1.0)

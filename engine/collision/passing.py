@@ -35,7 +35,6 @@ from cardan.engine.world.model import (
     RING,
     SPHERE,
     TUBE,
-    Meshes,
     Model,
     Shapes,
 )
@@ -129,8 +128,8 @@ def is_round(scratch: CollisionScratch, ij: tuple[int, int]) -> bool:
 
 @kernel
 def passes_mesh(
+    model: Model,
     scratch: CollisionScratch,
-    meshes: Meshes,
     ij: tuple[int, int],
     reach: tuple[float, float],
     begin: float,
@@ -145,25 +144,47 @@ def passes_mesh(
     limit = margin + solids[ij[0], REACH] + solids[ij[1], REACH]
     for look in range(LOOKS):
         t = begin + max(h - begin, 0.0) * look / (LOOKS - 1)
-        if meets_after(scratch, meshes, sides, (margin, limit, h), GRAZING * margin, t):
+        if meets_after(model, scratch, sides, (margin, limit, h), GRAZING * margin, t):
             return False
     return True
 
 
 @kernel
-def passes_by(
+def passes_solid(
     shapes: Shapes,
-    meshes: Meshes,
+    scratch: CollisionScratch,
+    ij: tuple[int, int],
+    reach: tuple[float, float],
+    closed: tuple[float, float],
+) -> bool:
+    """Whether shapes i < j come nowhere near each other, or overlap by no more than what grazes.
+
+    reach = (margin, h); closed = (when the first gap is so deep [s], time it takes from zero to it)
+    """
+    solids, grazing, h = scratch.solids, GRAZING * reach[0], reach[1]
+    begin, deeper = closed
+    first = ij[1] if solids[ij[0], KIND] > solids[ij[1], KIND] else ij[0]
+    if not gap_after(shapes, scratch, ij, first, begin) > -grazing:
+        return False
+    near = time_within(shapes, scratch, ij, first, grazing, h)
+    if near == inf:
+        return True
+    for t in (near + 1.5 * deeper, h):
+        if not gap_after(shapes, scratch, ij, first, t) > -grazing:
+            return False
+    return True
+
+
+@kernel
+def closing(
     scratch: CollisionScratch,
     ij: tuple[int, int],
     kept: int,
     reach: tuple[float, float],
     contacts: Contacts,
-) -> bool:
-    """Whether shapes i < j pass each other, though gaps along the normals of now would close.
-
-    They come nowhere near; or where they do, and the gap that closes first would be twice as deep
-    as what grazes, they overlap in some other direction by no more than that.
+) -> tuple[float, float]:
+    """When the first gap of shapes i < j along the normals of now would close [s], and how fast
+    [m/s]; inf, 0: none does, or what closes is no edge.
 
     kept: their first contact; reach = (margin, h)
     """
@@ -174,25 +195,11 @@ def passes_by(
         far = sqrt(2.0 * min(solids[ij[0], BOUND], solids[ij[1], BOUND]) * grazing)
     way = solids[ij[0], REACH] + solids[ij[1], REACH]
     if not way > far or not -grazing < smallest_gap(contacts, kept) < way:
-        return False
+        return inf, 0.0
     when, speed, slip = closes_first(scratch, ij, contacts, kept, h)
     if not speed * h > SLOW * grazing or (rounded and not slip * h > far):
-        return False
-    if is_wide(contacts, kept, grazing):
-        return False
-    deeper = 2.0 * grazing / speed
-    if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
-        return passes_mesh(scratch, meshes, ij, reach, when + deeper)
-    first = ij[1] if solids[ij[0], KIND] > solids[ij[1], KIND] else ij[0]
-    if not gap_after(shapes, scratch, ij, first, when + deeper) > -grazing:
-        return False
-    near = time_within(shapes, scratch, ij, first, grazing, h)
-    if near == inf:
-        return True
-    for t in (near + 1.5 * deeper, h):
-        if not gap_after(shapes, scratch, ij, first, t) > -grazing:
-            return False
-    return True
+        return inf, 0.0
+    return (inf, 0.0) if is_wide(contacts, kept, grazing) else (when, speed)
 
 
 @kernel
@@ -207,14 +214,22 @@ def pass_by(
 ) -> bool:
     """Whether the contacts of a pair are none, because its shapes only pass each other.
 
-    pair = (i, j, their first contact); reach = (margin, h). What carried load in the last step does
-    not pass: a rim that rolls has another contact in every step.
+    Gaps along the normals of now would close, and the shapes come nowhere near; or where they do,
+    and the gap that closes first would be twice as deep as what grazes, they overlap in some other
+    direction by no more than that. What carried load in the last step does not pass: a rim that
+    rolls has another contact in every step.
+
+    pair = (i, j, their first contact); reach = (margin, h)
 
     Check   tests/laws/test_passing.py
     """
     i, j, first = pair
     if contacts.count[0] == first or not are_followed(model, i, j, crowded):
         return False
-    if not passes_by(model.shapes, model.meshes, scratch, (i, j), first, reach, contacts):
+    when, speed = closing(scratch, (i, j), first, reach, contacts)
+    if when == inf or was_loaded(state.contacts, i * len(model.shapes.kind) + j):
         return False
-    return not was_loaded(state.contacts, i * len(model.shapes.kind) + j)
+    deeper = 2.0 * GRAZING * reach[0] / speed
+    if MESH in (model.shapes.kind[i], model.shapes.kind[j]):
+        return passes_mesh(model, scratch, (i, j), reach, when + deeper)
+    return passes_solid(model.shapes, scratch, (i, j), reach, (when + deeper, deeper))

@@ -158,6 +158,32 @@ def turns_away(world: World, s: int, K: Sym2, x: Vec2) -> bool:
 
 
 @kernel
+def tangents_of(n: Vec3) -> tuple[Vec3, Vec3]:
+    """The tangents of the rows of a contact with normal n."""
+    t1 = perpendicular(n)
+    return t1, cross(n, t1)
+
+
+@kernel
+def smaller_radius(world: World, c: int) -> float:
+    """The bounding radius of the smaller shape of contact c [m]."""
+    contacts, radius = world.work.contacts, world.model.shapes.bounding_radius
+    return float(min(radius[contacts.shape_a[c]], radius[contacts.shape_b[c]]))
+
+
+@kernel
+def way_over_a(K_a: Sym2, K_b: Sym2, turning: Vec2, u: Vec2) -> tuple[bool, Vec2]:
+    """a' of contact_acceleration [m/s], by (w_b - w_a) x n and u along the tangents; whether the
+    contact travels as nearest points do."""
+    flat = _flat(K_a, K_b)
+    carried = _times(plus(K_b, flat), u)
+    S = plus(plus(K_a, flat), plus(K_b, flat))
+    if not _is_nearest(S):
+        return False, (0.0, 0.0)
+    return True, _solve2(S, (turning[0] + carried[0], turning[1] + carried[1]))
+
+
+@kernel
 def turn_by_sliding(world: World, c: int) -> float:
     """How far the normal of contact c turns in a step as two bodies slide on each other that do
     not turn [rad]: h |K_a a'|, as of a marble without friction in a bowl.
@@ -166,19 +192,13 @@ def turn_by_sliding(world: World, c: int) -> float:
     """
     contacts, v, h = world.work.contacts, world.state.v_WB_W, world.clock.h[0]
     slip = sub(load3(v, contacts.body_b[c]), load3(v, contacts.body_a[c]))
-    radius = world.model.shapes.bounding_radius
-    if h * norm(slip) < CREEP * min(radius[contacts.shape_a[c]], radius[contacts.shape_b[c]]):
+    if h * norm(slip) < CREEP * smaller_radius(world, c):
         return 0.0
     n = load3(contacts.normal_W, c)
-    t1 = perpendicular(n)
-    t2 = cross(n, t1)
+    t1, t2 = tangents_of(n)
     K_a = shape_operator(world, contacts.shape_a[c], c, n, (t1, t2))
     K_b = shape_operator(world, contacts.shape_b[c], c, negate(n), (t1, t2))
-    flat = _flat(K_a, K_b)
-    S = plus(plus(K_a, flat), plus(K_b, flat))
-    if not _is_nearest(S):
-        return 0.0
-    x = _solve2(S, _times(plus(K_b, flat), (dot(slip, t1), dot(slip, t2))))
+    _, x = way_over_a(K_a, K_b, (0.0, 0.0), (dot(slip, t1), dot(slip, t2)))
     return h * _length(_times(K_a, x))
 
 
@@ -195,8 +215,8 @@ def _free_acceleration(world: World, body: int, w: Vec3, r: Vec3) -> Vec3:
 
 
 @kernel
-def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -> Vec3:
-    """d(J v)/dt [m/s^2] of the rows of contact c along (n, t1, t2) while bodies fly freely.
+def contact_acceleration(world: World, c: int) -> Vec3:
+    """d(J v)/dt [m/s^2] of the rows of contact c while bodies fly freely.
 
     The contact point travels at a' over A and b' over B such that it stays one point and the
     normals stay opposite:
@@ -216,7 +236,8 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     Check   tests/laws/test_rolling.py
     """
     contacts, state = world.work.contacts, world.state
-    n, t1, t2 = basis
+    n = load3(contacts.normal_W, c)
+    t1, t2 = tangents_of(n)
     a, b = contacts.body_a[c], contacts.body_b[c]
     point, half = load3(contacts.point_W, c), 0.5 * contacts.gap[c]
     # of the two surfaces each its own point: with that between them a depth would turn about a ball
@@ -228,14 +249,11 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     slip = sub(add(v_b, cross(w_b, r_b)), add(v_a, cross(w_a, r_a)))
     K_a = shape_operator(world, contacts.shape_a[c], c, n, (t1, t2))
     K_b = shape_operator(world, contacts.shape_b[c], c, negate(n), (t1, t2))
-    flat = _flat(K_a, K_b)
     turning = cross(sub(w_b, w_a), n)
     u = (dot(slip, t1), dot(slip, t2))
-    carried = _times(plus(K_b, flat), u)
-    S = plus(plus(K_a, flat), plus(K_b, flat))
-    if not _is_nearest(S):
+    is_nearest, x = way_over_a(K_a, K_b, (dot(turning, t1), dot(turning, t2)), u)
+    if not is_nearest:
         return ZERO3
-    x = _solve2(S, (dot(turning, t1) + carried[0], dot(turning, t2) + carried[1]))
     y = (x[0] - u[0], x[1] - u[1])
     if _leaves(world, c, x, y):
         return ZERO3

@@ -20,12 +20,13 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import (
     MOST_TURN,
     contact_acceleration,
+    smaller_radius,
     turn_by_sliding,
     turn_of,
 )
 from cardan.engine.constraints.row import row_acceleration, row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicular, sub
+from cardan.engine.spatial.vec3 import Vec3, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Bodies
 from cardan.engine.world.options import SolverMethod
@@ -166,14 +167,6 @@ def rolls(world: World, first: int, last: int) -> bool:
 
 
 @kernel
-def path_acceleration(world: World, c: int) -> Vec3:
-    """d(J v)/dt [m/s^2] of contact c along its rows."""
-    n = load3(world.work.contacts.normal_W, c)
-    t1 = perpendicular(n)
-    return contact_acceleration(world, c, (n, t1, cross(n, t1)))
-
-
-@kernel
 def are_struck(world: World, first: int, last: int) -> bool:
     """Whether a contact of a pair approaches faster than the restitution threshold, beyond what its
     path makes in a step."""
@@ -181,7 +174,10 @@ def are_struck(world: World, first: int, last: int) -> bool:
     threshold = world.options.restitution_threshold
     for c in range(first, last):
         speed = row_speed(rows, rows.count[1] + 3 * c, world.state)
-        if speed < -threshold and speed < h * min(path_acceleration(world, c)[0], 0.0) - threshold:
+        if (
+            speed < -threshold
+            and speed < h * min(contact_acceleration(world, c)[0], 0.0) - threshold
+        ):
             return True
     return False
 
@@ -245,11 +241,9 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool, loaded: 
     """
     rows, contacts, h = world.work.rows, world.work.contacts, world.clock.h[0]
     row = rows.count[1] + 3 * c
-    radius = world.model.shapes.bounding_radius
-    least = min(radius[contacts.shape_a[c]], radius[contacts.shape_b[c]])
-    if contacts.gap[c] < -DEEP * least:
+    if contacts.gap[c] < -DEEP * smaller_radius(world, c):
         return
-    normal, along1, along2 = path_acceleration(world, c)
+    normal, along1, along2 = contact_acceleration(world, c)
     bend, gap = 0.5 * h * normal, contacts.gap[c]
     if normal == 0.0 and along1 == 0.0 and along2 == 0.0:
         return

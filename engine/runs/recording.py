@@ -56,13 +56,9 @@ def recording_steps(scene: GivenScene) -> NDArray[np.int64]:
     """Steps that are recorded: 0, every `record.every` or nearest to `rate`, and the last."""
     scene = scene_of(scene)
     total = max(1, round(scene.simulation.duration / scene.simulation.dt))
-    if scene.record.rate is None:
-        steps = np.arange(0, total + 1, scene.record.every, dtype=np.int64)
-    else:
-        # every step, where the rate asks for more
-        interval = max(1.0 / (scene.record.rate * scene.simulation.dt), 1.0)
-        count = math.floor(total / interval) + 1
-        steps = np.unique(np.rint(np.arange(count) * interval).astype(np.int64))
+    interval = scene.record.interval(scene.simulation.dt)
+    count = math.floor(total / interval) + 1
+    steps = np.unique(np.rint(np.arange(count) * interval).astype(np.int64))
     return steps if steps[-1] == total else np.append(steps, total)
 
 
