@@ -110,12 +110,13 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
         self._advance_s = self._first_s = 0.0
         self._advanced_steps, self._redundant_at = 0, -1
         self._forget_readings()
+        self._turn_rotors()
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
         lay_down_limits(self.model, self.state, self.options)
         self.begin_trail()
         self._part_overlaps()
-        self._note_contradictions()
+        note_contradictions(self.handle)
         self.build_s = time.perf_counter() - began
 
     def restart(self, scene: Scene) -> bool:
@@ -194,10 +195,6 @@ class Simulation(Presence, Queries, States, SecondRuns, Ahead, Sensing):
             self.state = self.state._replace(excluded=np.sort(excluded))
         if self._overlaps and self.scene.simulation.contact.max_correction_speed is None:
             self.options = self.options._replace(max_correction_speed=CALM)
-
-    def _note_contradictions(self) -> None:
-        """Record initial velocities that the joints forbid."""
-        note_contradictions(self.handle)
 
     # ------------------------------------------------------------------ time
 

@@ -250,6 +250,15 @@ class States:
         if len(state.tree_q):
             state.tree_q[:], state.tree_qd[:] = placement.coordinates(self.model.tree, state)
 
+    def _turn_rotors(self) -> None:
+        """Give rotors the rates of their joints at the start, which the first step computes again.
+
+        What is recorded before that step has their energy, too.
+        """
+        state, tree = self.state, self.model.tree
+        if tree.armature.any() and (state.v_WB_W.any() or state.w_WB_W.any()):
+            state.tree_qd[:] = self.placement.coordinates(tree, state)[1]
+
     def _forget_the_past(self) -> None:
         """Forget what the next step would take from the last one; nothing sleeps."""
         state = self.state

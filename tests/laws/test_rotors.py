@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cardan.engine import Dynamics
+from cardan.engine import Dynamics, run
 from cardan.engine.build.faults import SceneError
 from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document, rod, simulate
@@ -97,6 +97,15 @@ def test_the_start_of_a_scene_is_as_it_says() -> None:
     sim = simulate(scene | {"gravity": [0, 0, 0]})
     sim.advance(10)
     assert sim.velocities()[0, 4] == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_what_is_recorded_at_the_start_has_the_energy_of_rotors(integrator: str) -> None:
+    scene = pendulum(ROTOR, integrator=integrator, duration=0.01) | {"gravity": [0, 0, 0]}
+    scene["joints"][0]["initial"] = {"velocity": 2.0}
+    tree, recording = Dynamics(load_scene(scene)), run(load_scene(scene))[0]
+    with_rotor = float(tree.energy(tree.start, np.array([2.0]))["kinetic"])
+    assert recording.tables()["energy"]["kinetic"] == pytest.approx(with_rotor, rel=1e-12)
 
 
 def test_where_rates_are_no_coordinates_rotors_are_refused() -> None:
