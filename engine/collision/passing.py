@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+from cardan.engine.collision.manifold.contact_reduction import GRAZING
 from cardan.engine.collision.manifold.persistence import was_loaded
 from cardan.engine.collision.mesh.following import meets_after
 from cardan.engine.collision.motion import point_velocity
@@ -40,8 +41,6 @@ from cardan.engine.world.model import (
 )
 from cardan.engine.world.state import State
 
-# What overlaps by less than this share of the margin while a gap closes passes by.
-GRAZING = 1e-2
 # What closes by less than this share of that in a step stands.
 SLOW = 1e-2
 # Shapes without edges and corners.

@@ -91,6 +91,28 @@ def test_meshes_side_by_side_have_no_edge(left: str, right: str, shape: str, spe
     assert sim.summary()["verdict"]["status"] == "trusted"
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.2])
+@pytest.mark.parametrize("shape", ["box", "convex"])
+@pytest.mark.parametrize("yaw", [0.3, 0.25 * np.pi])
+@pytest.mark.parametrize(("speed", "dt"), [(2.0, 1e-3), (4.0, 2.5e-4)])
+def test_what_hangs_over_the_side_crosses_a_seam(
+    friction: float, shape: str, yaw: float, speed: float, dt: float
+) -> None:
+    """A body askew on two meshes, partly beside them: the corner of the second struck it."""
+    turn = [np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw)]
+    one = {"name": "b", "mass": 1.0, "position": [0.8, 0.23, 0.05], "orientation": turn}
+    shapes = [SLIDERS[shape] | {"material": "floor"}]
+    one |= {"linear_velocity": [speed, 0, 0], "shapes": shapes}
+    floors = [table(f"floor {k}", float(k), **FLOORS["mesh"], material="floor") for k in (0, 1)]
+    simulation = {"dt": dt, "duration": 0.4 / speed}
+    scene = document([one, *floors], simulation=simulation, gravity=[0, 0, -9.81])
+    sim = simulate(scene | {"materials": {"floor": {"friction": friction}}})
+    sim.advance(sim.total_steps)
+    left = speed - friction * 9.81 * 0.4 / speed
+    assert sim.velocities()[0] == pytest.approx([left, 0, 0, 0, 0, 0], abs=2e-3 * speed)
+    assert sim.summary()["verdict"]["status"] == "trusted"
+
+
 @pytest.mark.parametrize("speed", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("floor", ["box", "mesh"])
 def test_a_step_is_one(floor: str, speed: float) -> None:

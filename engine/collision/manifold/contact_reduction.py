@@ -23,6 +23,8 @@ ALIKE = 0.996
 SAME_POINT = 2e-5
 # Gaps that differ by less than this share of the size are equal.
 SAME_GAP = 1e-6
+# What overlaps, or rises above what carries, by less than this share of the margin passes by.
+GRAZING = 1e-2
 
 # (midpoint [m], normal from the mesh to the solid, gap [m])
 Touch = tuple[Vec3, Vec3, float]
@@ -201,6 +203,33 @@ def drop_resolved(reduction: Reduction, pair: Pair, meshes: Meshes, size: float)
                     corners = triangle_of(pair, meshes, reduction.triangle[row])
                     free = bottom - top_of(corners, d) >= gap - slack
                 if not free:
+                    move(reduction, row, first + kept)
+                    kept += 1
+            reduction.size[b] = kept
+
+
+@kernel
+def drop_below(reduction: Reduction, pair: Pair, meshes: Meshes, touching: float) -> None:
+    """Drop contacts at a distance with triangles that lie below the one that the solid stands on.
+
+    A group stands whose least gap is at most `touching` [m]. What it carries cannot reach a
+    triangle below its plane: a box that slides from one mesh to the next, level one, approaches the
+    side of that along the normal of now, with its bottom above it all the way.
+    """
+    for a in range(reduction.used[0]):
+        deepest = deepest_of(reduction, a)
+        if deepest < 0 or reduction.gap[deepest] > touching:
+            continue
+        d = load3(reduction.normal, deepest)
+        level = bottom_of(pair, d, radius_of(pair, 0)) - reduction.gap[deepest]
+        for b in range(reduction.used[0]):
+            first, kept = b * CLUSTER_POINTS, 0
+            for row in range(first, first + reduction.size[b]):
+                below = False
+                if b != a and reduction.gap[row] > touching:
+                    corners = triangle_of(pair, meshes, reduction.triangle[row])
+                    below = top_of(corners, d) <= level + touching
+                if not below:
                     move(reduction, row, first + kept)
                     kept += 1
             reduction.size[b] = kept

@@ -23,7 +23,12 @@ from cardan.engine.collision.manifold.contact_points import (
     put_candidate,
     snap_to_face,
 )
-from cardan.engine.collision.manifold.contact_reduction import choose_contacts, drop_resolved
+from cardan.engine.collision.manifold.contact_reduction import (
+    GRAZING,
+    choose_contacts,
+    drop_below,
+    drop_resolved,
+)
 from cardan.engine.collision.manifold.extent import MOST_POINTS, extent_of_feature, set_share
 from cardan.engine.collision.manifold.feature import SAME_DEPTH, turn_cap, write_feature
 from cardan.engine.collision.mesh.aabb_tree import (
@@ -288,6 +293,8 @@ def write_mesh_contacts(
         take_inside(scratch, meshes, m, sides, reach)
     size = pair.solids[0, BOUND]
     drop_resolved(reduction, pair, meshes, size)
+    if reduction.used[0] > 1:
+        drop_below(reduction, pair, meshes, GRAZING * margin)
     count = choose_contacts(reduction, size, limit, scratch.spare)
     for k in range(count):
         row = reduction.chosen[k]
