@@ -8,7 +8,8 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.coupled import add_up
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.rotation import Mat3
-from cardan.engine.trees.paths import diagonal_in_trees
+from cardan.engine.trees.paths import diagonal_in_trees, free_response
+from cardan.engine.world.problem import HELD_YIELD
 from cardan.engine.world.world import World
 
 
@@ -87,6 +88,8 @@ def assemble_row(world: World, i: int) -> None:
     if tree.node[a] >= 0 or tree.node[b] >= 0:
         diagonal = product(J_a, MJ_a) + product(J_b, MJ_b)
         diagonal += diagonal_in_trees(problem, i, paths.path, paths.path_tree)
+        if diagonal == 0.0 and rows.mu[i] > 0.0:
+            rows.cfm[i] = HELD_YIELD * free_response(problem, i)
     problem.diagonal[i] = rows.cfm[i] + diagonal
     problem.b[i] = rows.bias[i] + (product(J_a, free[a]) + product(J_b, free[b]))
     # what nothing can move has no impulse

@@ -22,12 +22,13 @@ BALANCED = 1e-2
 
 @kernel
 def _is_rigid_with_friction(problem: Problem) -> bool:
-    """Whether the bounds of some row depend on lam, and no row has compliance."""
+    """Whether the bounds of some row depend on lam, and no other row has compliance."""
     friction, compliance = 0.0, 0.0
     for i in range(first_dependent(problem), problem.count[0]):
         friction = max(friction, problem.mu[i])
     for i in range(problem.count[0]):
-        compliance = max(compliance, problem.cfm[i])
+        if problem.mu[i] == 0.0:
+            compliance = max(compliance, problem.cfm[i])
     return bool(friction > 0.0 and compliance == 0.0)
 
 

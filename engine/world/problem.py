@@ -17,6 +17,11 @@ FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 BIAS_APPLIED = math.inf
 
 
+# share of what a free body would have that friction yields where joints and motors give its slip,
+# which no impulse changes: it is at its limit from some micrometres per second on, and has no
+# impulse from the rounding of a slip that is zero (decision 1230)
+HELD_YIELD = 1e-4
+
 # problems whose sweeps the threads of a crew share: that of the kick, and one island of it
 KICK, ISLAND = 1, 2
 

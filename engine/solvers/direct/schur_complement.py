@@ -34,6 +34,7 @@ from cardan.engine.solvers.direct.elimination_order import (
     is_in_graph,
 )
 from cardan.engine.world.equations import FACTORED, NODE_ROWS, ORDERED, SIDES
+from cardan.engine.world.problem import HELD_YIELD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -204,18 +205,21 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 def silence(problem: Problem, dense: Dense, m: int) -> None:
     """Clear rows of S that the equations decide alone: they hold rounding, which must not push.
 
-    Without a scale and b no solver gives contacts among them an impulse, or iterates for what none
-    changes. A motor against a lock keeps both, and pushes with its largest force.
+    Without a scale and b no solver gives normals among them an impulse, or iterates for what none
+    changes. A motor against a lock keeps both, and pushes with its largest force. Friction keeps
+    both and yields: where the equations let surfaces slide it is at its limit.
     """
-    S, b, scale = dense.S, dense.vectors[0], dense.vectors[4]
+    S, b, scale, mu = dense.S, dense.vectors[0], dense.vectors[4], dense.vectors[3]
     first = problem.count[1] - (problem.count[0] - m)
     for r in range(m):
         if not S[r, r] > DEPENDENT * scale[r]:
-            if r >= first:
+            if r >= first and mu[r] == 0.0:
                 b[r], scale[r] = 0.0, 0.0
             for s in range(m):
                 S[r, s] = 0.0
                 S[s, r] = 0.0
+            if mu[r] > 0.0:
+                S[r, r] = HELD_YIELD * scale[r]
 
 
 @kernel
