@@ -90,6 +90,19 @@ class AsyncSession:
         """Go back to a stored state, bit for bit."""
         await self._client.post(f"{self.url}:restore", {"snapshot": snapshot})
 
+    async def fork(
+        self, *, step: int | None = None, time: float | None = None, **options: Any
+    ) -> "AsyncSession":
+        """Start another session in exactly the state of a past moment; this one is not changed.
+
+        step, or time [s], whose nearest step is taken; neither: now. `options`: name, paused
+        (True), speed. It ends by itself, not with this one. Raises Problem.
+        """
+        given = {"step": step, "time": time}
+        asked = {name: value for name, value in given.items() if value is not None}
+        made = await self._client.post(f"{self.url}:fork", {**asked, **options})
+        return AsyncSession(self._client, made)
+
     async def frames(
         self, hz: float = 60.0, channels: Sequence[str] = ("poses",), *, quantised: bool = False
     ) -> AsyncIterator[Frame]:
