@@ -27,6 +27,7 @@ from cardan.engine.world.report import Report
 from cardan.engine.world.state import LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import Controls
+from cardan.schemas.error import found as in_words
 
 Array = NDArray[np.float64]
 # a vector of all coordinates, or values by the names of joints
@@ -290,5 +291,6 @@ def _vector(given: Any, length: int, what: str) -> Array:
         found = np.zeros(0)
     if found.shape != (length,) or not np.isfinite(found).all():
         numbers = "1 finite number" if length == 1 else f"{length} finite numbers"
-        raise ValueError(f"{what} must be {numbers}, not {given!r}")
+        found_words = in_words(given.tolist() if isinstance(given, np.ndarray) else given)
+        raise ValueError(f"{what} must be {numbers}, not {found_words}")
     return found
