@@ -108,8 +108,9 @@ class AsyncSession:
     ) -> AsyncIterator[Frame]:
         """Yield frames as they are sent: the newest, when this reader is slower than the run.
 
-        quantised: poses in 12 bytes per body instead of 28. Positions are then wrong by 1/131070
-        of the box around all bodies and at most 0.5 mm along each axis, rotations by 1.5e-4 rad.
+        quantised: poses in 12 bytes per body instead of 28, single precision. Positions are then
+        wrong by 1/131070 more of the box around all bodies and at most 0.5 mm along each axis,
+        rotations by 1.5e-4 rad.
 
         They end with the session. Raises Problem for what the service refuses, such as a channel
         that does not exist, and `websockets.ConnectionClosedError` when the connection is lost.
