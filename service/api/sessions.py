@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cardan.schemas import Fault
 from cardan.schemas.base import Base
+from cardan.schemas.error import found, shown
 from cardan.schemas.masses import MassesAnswer
 from cardan.schemas.quantities import Boolean, Text
 from cardan.service.api.dependencies import PROBLEMS, ThePage, TheServices, refuse_unknown_query
@@ -58,8 +59,8 @@ class SessionPatch(Base):
 
 def sessions_of(request: Request) -> Sessions:
     """Return all live sessions."""
-    found: Sessions = request.app.state.sessions
-    return found
+    sessions: Sessions = request.app.state.sessions
+    return sessions
 
 
 def session_of(session_id: str, request: Request) -> LiveSession:
@@ -110,9 +111,9 @@ async def once(
         else:
             session = sessions.get(granted.replayed)
             response.headers["Idempotency-Replayed"] = "true"
-    found = describe(session)
-    response.headers["Location"] = found.links["self"]
-    return found
+    view = describe(session)
+    response.headers["Location"] = view.links["self"]
+    return view
 
 
 async def _created(
@@ -318,5 +319,7 @@ async def optional_body(request: Request) -> dict[str, Any]:
         return {}
     document = await read_body(request)
     if not isinstance(document, dict):
-        raise ProblemError(422, "invalid_request", "The body must be a JSON object.")
+        message = f"The body must be a JSON object; found {found(document)}."
+        fault = Fault(pointer="", code="not_an_object", message=message, got=shown(document))
+        raise ProblemError(422, "invalid_request", message, errors=[fault.model_dump()])
     return document

@@ -390,6 +390,10 @@ def test_snapshot_and_restore_are_exact(service: Service, session: str):
     assert state_hash() == after
     answer = service.http.post(f"/sessions/{session}:restore", json={"snapshot": "snap_99"})
     assert answer.status_code == 404
+    assert answer.json()["errors"][0]["pointer"] == "/snapshot"
+    listed = service.http.post(f"/sessions/{session}:step", json=[1])
+    [fault] = listed.json()["errors"]
+    assert (listed.status_code, fault["pointer"], fault["got"]) == (422, "", "[1]")
 
 
 def test_seek_shows_the_past_and_live_brings_back(service: Service, session: str):
