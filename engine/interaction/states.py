@@ -13,6 +13,7 @@ from cardan.engine.accounting.energy import momenta, moving_energy, potential_en
 from cardan.engine.accounting.stretches import forget_stretches
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
 from cardan.engine.build.faults import GivenInvalid
+from cardan.engine.build.faults import found as in_words
 from cardan.engine.build.initial import open_joints
 from cardan.engine.build.placement import Placed, Placement, place
 from cardan.engine.build.poses import Poses
@@ -27,7 +28,6 @@ from cardan.engine.world.report import Report
 from cardan.engine.world.state import LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import Controls
-from cardan.schemas.error import found as in_words
 
 Array = NDArray[np.float64]
 # a vector of all coordinates, or values by the names of joints

@@ -1,6 +1,7 @@
 """Messages of a client to the stream of a session, read and checked."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -88,7 +89,7 @@ def read_message(model: type[Model], message: dict[str, Any]) -> Model:
         raise ProblemError(422, "message_invalid", detail, errors=listed) from error
 
 
-def _refusal(code: str, place: list[str | int], message: str, got: str) -> ProblemError:
+def _refusal(code: str, place: Sequence[str | int], message: str, got: str) -> ProblemError:
     """The problem of one fault of a message."""
     fault = Fault(pointer=to_pointer(place), code=code, message=message, got=shown(got))
     return ProblemError(422, code, message, errors=[fault.model_dump()])
