@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -34,6 +34,13 @@ class Fault(Base):
     """The value found, shortened; lists and objects in words."""
     hint: Printable | None = None
     """What to do about it."""
+
+
+def in_short(what: str, faults: Sequence[Fault]) -> str:
+    """How many faults something has, and the first of them with its place: for `detail`."""
+    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    first = faults[0]
+    return f"The {what} has {count}. {first.pointer or 'The document'}: {first.message}"
 
 
 def gathered(faults: Iterable[Fault]) -> list[tuple[str, Fault]]:

@@ -16,6 +16,14 @@ from cardan.schemas.spelling import did_you_mean, listed
 HALF_TURN = 180.0
 """The largest angle in degrees that one above pi may have meant."""
 
+# kinds of errors of numbers out of range: the key of the bound, and words for it
+RANGES = {
+    "greater_than": ("gt", "greater than"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"),
+    "less_than_equal": ("le", "at most"),
+}
+
 Path = list[str | int]
 Detail = dict[str, Any]
 
@@ -95,13 +103,7 @@ def _number_type(detail: Detail, path: Path, model: Any) -> Fault:
 
 
 def _range(detail: Detail, path: Path, model: Any) -> Fault:
-    words = {
-        "greater_than": ("gt", "greater than"),
-        "greater_than_equal": ("ge", "at least"),
-        "less_than": ("lt", "less than"),
-        "less_than_equal": ("le", "at most"),
-    }
-    key, relation = words[detail["type"]]
+    key, relation = RANGES[detail["type"]]
     bound, value = detail["ctx"][key], detail["input"]
     if bound == TINY and value <= 0:
         relation, bound = "greater than", 0
@@ -236,10 +238,7 @@ def _no_type(detail: Detail, path: Path, model: Any) -> Fault:
 _WRITERS: dict[str, Callable[[Detail, Path, Any], Fault | None]] = {
     "float_type": _number_type,
     "int_parsing_size": _number_type,
-    "greater_than": _range,
-    "greater_than_equal": _range,
-    "less_than": _range,
-    "less_than_equal": _range,
+    **dict.fromkeys(RANGES, _range),
     "missing": _missing,
     "model_type": _not_an_object,
     "model_attributes_type": _not_an_object,

@@ -22,7 +22,7 @@ from cardan.schemas import (
     scene_hash,
 )
 from cardan.schemas.api import SessionRequest, SimulationRequest
-from cardan.schemas.error import printable, shown
+from cardan.schemas.error import in_short, printable, shown
 from cardan.schemas.examples import example_document, example_names
 from cardan.schemas.parse import parse_json, read_json
 from cardan.schemas.spelling import did_you_mean
@@ -167,10 +167,8 @@ def invalid(faults: Iterable[Fault], what: str = "scene") -> ServiceError:
     first = listed[0]
     if first.code in SYNTAX:
         return ServiceError(ErrorCode.MALFORMED_JSON, first.message, errors=_plain(listed))
-    count = "1 fault" if len(listed) == 1 else f"{len(listed)} faults"
-    detail = f"The {what} has {count}. {first.pointer or 'The document'}: {first.message}"
     code = ErrorCode.SCENE_INVALID if what == "scene" else ErrorCode.INVALID_REQUEST
-    return ServiceError(code, detail, errors=_plain(listed))
+    return ServiceError(code, in_short(what, listed), errors=_plain(listed))
 
 
 def _plain(faults: Iterable[Fault]) -> list[dict[str, Any]]:

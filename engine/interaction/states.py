@@ -13,6 +13,7 @@ from cardan.engine.accounting.energy import momenta, moving_energy, potential_en
 from cardan.engine.accounting.stretches import forget_stretches
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
 from cardan.engine.build.faults import GivenInvalid
+from cardan.engine.build.faults import found as in_words
 from cardan.engine.build.initial import open_joints
 from cardan.engine.build.placement import Placed, Placement, place
 from cardan.engine.build.poses import Poses
@@ -299,5 +300,6 @@ def _vector(given: Any, length: int, what: str) -> Array:
         found = np.zeros(0)
     if found.shape != (length,) or not np.isfinite(found).all():
         numbers = "1 finite number" if length == 1 else f"{length} finite numbers"
-        raise ValueError(f"{what} must be {numbers}, not {given!r}")
+        found_words = in_words(given.tolist() if isinstance(given, np.ndarray) else given)
+        raise ValueError(f"{what} must be {numbers}, not {found_words}")
     return found

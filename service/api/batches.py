@@ -31,6 +31,7 @@ from cardan.service.api.intake import read_bytes
 from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.api.negotiation import wanted_format
 from cardan.service.api.owners import owner_of, seen_by
+from cardan.service.api.preconditions import check_match
 from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charged, refuse_beyond_stored
 from cardan.service.api.views import (
@@ -202,6 +203,7 @@ def results(
     # the table changes as runs end: the numbers of ended runs and attempts identify it
     ended = sum(1 for row in rows if row["finished_at"] is not None)
     etag = f'"{batch_id}-{ended}-{sum(int(row["attempt"]) for row in rows)}-{form.name}"'
+    check_match(request, etag, required=False)
     return answer(
         request,
         data,

@@ -20,7 +20,9 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from cardan.schemas.translate import translate_details
+from cardan.schemas import Fault
+from cardan.schemas.error import in_short
+from cardan.schemas.translate import RANGES, translate_details
 from cardan.service.api.resource_route import Addresses
 from cardan.service.api.statuses import STATUSES
 from cardan.service.errors import ServiceError
@@ -212,11 +214,10 @@ def from_validation(error: RequestValidationError) -> ProblemError:
     """Convert faults of path, query, headers, body to a problem: 400 for broken JSON, else 422."""
     details = error.errors()
     faults = [fault for detail in details for fault in _faults(detail)]
+    listed = [fault.model_dump() for fault in faults]
     if any(detail["type"] == "json_invalid" for detail in details):
-        return ProblemError(400, "malformed_json", "The body is not JSON.", errors=faults)
-    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    first = f"{faults[0]['pointer'] or 'The body'}: {faults[0]['message']}"
-    return ProblemError(422, "invalid_request", f"The request has {count}. {first}", errors=faults)
+        return ProblemError(400, "malformed_json", "The body is not JSON.", errors=listed)
+    return ProblemError(422, "invalid_request", in_short("request", faults), errors=listed)
 
 
 def from_crash(error: Exception, scope: Scope) -> ProblemError:
@@ -281,13 +282,21 @@ def _name_in_sqlite(error: SQLAlchemyError) -> str:
     return str(getattr(getattr(error, "orig", None), "sqlite_errorname", ""))
 
 
-def _faults(detail: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _faults(detail: Mapping[str, Any]) -> list[Fault]:
     """Return the faults of one error of FastAPI, whose path begins with the part of the request."""
     source, *path = detail.get("loc") or ("body",)
     prefix = "" if source == "body" else f"/{source}"
-    named = {**detail, "loc": tuple(path) or (source,)}
+    named = {**detail, "loc": tuple(path) or (source,), "input": _number_of(detail)}
     found = translate_details([named], None, None)
-    return [{**fault.model_dump(), "pointer": prefix + fault.pointer} for fault in found]
+    return [fault.model_copy(update={"pointer": prefix + fault.pointer}) for fault in found]
+
+
+def _number_of(detail: Mapping[str, Any]) -> Any:
+    """Return what an error was found in: of a parameter out of range the number, not its text."""
+    given = detail["input"]
+    if detail["type"] not in RANGES or not isinstance(given, str):
+        return given
+    return int(given) if given.strip().lstrip("+-").isdecimal() else float(given)
 
 
 def _dump(body: dict[str, Any]) -> bytes:

@@ -19,8 +19,8 @@ from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknow
 from cardan.service.api.owners import owner_of
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.resource_route import ResourceRoute
+from cardan.service.api.session_views import SessionView
 from cardan.service.api.sessions import (
-    SessionView,
     TheSession,
     TheSessions,
     once,
@@ -47,7 +47,7 @@ router = APIRouter(
 ZIP = "application/zip"
 MAX_JSON_FRAMES = 2000
 MAX_FRAMES_AGAIN = 500
-AGAIN = "(contacts|friction|momentum|velocities|reactions)"
+AGAIN = ("contacts", "friction", "momentum", "velocities", "reactions")
 OCTETS = "application/octet-stream"
 
 
@@ -113,7 +113,7 @@ async def frames(
     stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
     channels: Annotated[
         str | None,
-        Query(pattern=f"^{AGAIN}(,{AGAIN})*$", description="simulate again with these channels"),
+        Query(description=f"simulate again with these: {', '.join(AGAIN)}"),
     ] = None,
 ) -> Response:
     """The kept frames. Binary: each frame behind its length as u32; else JSON, 2000 frames at most.
@@ -124,6 +124,7 @@ async def frames(
     """
     if first is not None and last is not None and first > last:
         raise refused_slice(SliceError("from", f"{first} is after to = {last}.", first))
+    names = _channels(channels)
     chosen = session.history.between(first, last, stride)
     kept = session.history.range
     spacing = session.history.spacing(session.progress.first_step)
@@ -131,9 +132,8 @@ async def frames(
     if kept is not None:
         headers |= {"X-History-From": str(kept[0]), "X-History-To": str(kept[1])}
     binary = OCTETS in request.headers.get("accept", "")
-    if channels is not None and chosen:
+    if names and chosen:
         _check_count(chosen, MAX_FRAMES_AGAIN, "to be computed again", "or fewer steps")
-        names = tuple(sorted(set(channels.split(","))))
         await session.open()
         order = FramesAt(0, session.epoch, tuple(frame.step for frame in chosen), names)
         chosen = _apart((await sessions.past(session, order)).body)
@@ -199,6 +199,16 @@ async def bundled(session: TheSession) -> Response:
         raise ProblemError(409, "no_bundle", f"There is no bundle: {error}.") from error
     name = f'attachment; filename="{session.id}.zip"'
     return Response(data, media_type=ZIP, headers={"Content-Disposition": name})
+
+
+def _channels(text: str | None) -> tuple[str, ...]:
+    """The channels that are asked for, each once. Raises ServiceError."""
+    names = () if text is None else tuple(sorted(set(text.split(","))))
+    for name in names:
+        if name not in AGAIN:
+            message = f"There is no channel {name!r} to compute again; there are "
+            raise refused_slice(SliceError("channels", f"{message}{', '.join(AGAIN)}.", name))
+    return names
 
 
 def _check_count(chosen: list[SharedFrame], most: int, how: str, hint: str) -> None:

@@ -9,8 +9,8 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from cardan.schemas import Fault
-from cardan.schemas.api import SceneVersion, SessionInfo
 from cardan.schemas.base import Base
+from cardan.schemas.error import found, shown
 from cardan.schemas.masses import MassesAnswer
 from cardan.schemas.quantities import Boolean, Text
 from cardan.service.api.dependencies import PROBLEMS, ThePage, TheServices, refuse_unknown_query
@@ -18,20 +18,24 @@ from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_body, read_bytes
 from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.api.owners import owner_of, seen_by
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import ProblemError, header_problem
 from cardan.service.api.quotas import refuse_beyond_stored
 from cardan.service.api.resource_route import ResourceRoute
-from cardan.service.api.views import moment
+from cardan.service.api.session_views import SessionPage, SessionView, describe
 from cardan.service.compute.messages import MassesOrder, TakeOrder
 from cardan.service.errors import ServiceError
 from cardan.service.intake import located, read_request
 from cardan.service.services import Services
 from cardan.service.sessions.live_session import LiveSession
 from cardan.service.sessions.messages import Result
-from cardan.service.sessions.parse_command import check_series, parse_command
+from cardan.service.sessions.parse_command import (
+    CONTROL_MODELS,
+    MODELS,
+    check_series,
+    parse_command,
+)
 from cardan.service.sessions.plan import Plan
 from cardan.service.sessions.registry import Sessions
-from cardan.service.sessions.states import Phase
 
 router = APIRouter(
     route_class=ResourceRoute,
@@ -40,64 +44,6 @@ router = APIRouter(
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],
 )
-
-
-class Fork(Base):
-    """The moment at which a session was forked from another."""
-
-    session: str
-    """The other session."""
-    epoch: int
-    """Its epoch."""
-    step: int
-    """Its step."""
-    time: float
-    """Simulated time [s]."""
-
-
-class KeptHistory(Base):
-    """The past of the present epoch."""
-
-    from_step: int
-    """First step that can be shown."""
-    to_step: int
-    """Last step that can be shown."""
-    spacing: int
-    """Steps between two frames that are kept for the timeline, at most."""
-
-
-class SessionView(SessionInfo):
-    """The current state of a session."""
-
-    name: str
-    """Title."""
-    time_step: float
-    """Simulated time per step [s]."""
-    total_steps: int
-    """Steps until the scene's duration is reached."""
-    real_time_factor: float
-    """Simulated time per wall time, measured lately [-]."""
-    viewers: int
-    """Connections of the socket."""
-    control: str | None
-    """The client that steers, as it named itself; null: everybody may."""
-    restarts: int
-    """Workers that were lost and replaced."""
-    forked_from: Fork | None
-    """The moment of another session at which this one began."""
-    stored_scene: SceneVersion | None
-    """The stored scene it was made from; null: another scene."""
-    history: KeptHistory
-    """Steps that can be shown and forked."""
-
-
-class SessionPage(Base):
-    """One page of sessions, oldest first."""
-
-    items: list[SessionView]
-    """Sessions."""
-    next_page_token: str
-    """Token of the next page; empty at the end."""
 
 
 class SessionPatch(Base):
@@ -113,8 +59,8 @@ class SessionPatch(Base):
 
 def sessions_of(request: Request) -> Sessions:
     """Return all live sessions."""
-    found: Sessions = request.app.state.sessions
-    return found
+    sessions: Sessions = request.app.state.sessions
+    return sessions
 
 
 def session_of(session_id: str, request: Request) -> LiveSession:
@@ -127,7 +73,7 @@ TheSession = Annotated[LiveSession, Depends(session_of)]
 # who asks, for sessions that one client steers
 ClientId = Annotated[
     str | None,
-    Header(max_length=200, description="the client_id that has taken control over the socket"),
+    Header(max_length=200, description="the client_id that asks, as it takes control"),
 ]
 
 
@@ -165,9 +111,9 @@ async def once(
         else:
             session = sessions.get(granted.replayed)
             response.headers["Idempotency-Replayed"] = "true"
-    found = describe(session)
-    response.headers["Location"] = found.links["self"]
-    return found
+    view = describe(session)
+    response.headers["Location"] = view.links["self"]
+    return view
 
 
 async def _created(
@@ -302,13 +248,26 @@ async def snapshots(session: TheSession) -> dict[str, Any]:
 async def command(
     request: Request, session: TheSession, client_id: ClientId = None
 ) -> dict[str, Any]:
-    """Execute any command of the socket that concerns the run: {op, ...}."""
+    """Execute any command of the socket that concerns the run or its control: {op, ...}."""
     document = await read_body(request)
-    op, arguments = parse_command(document)
+    op, arguments = parse_command(document, {**MODELS, **CONTROL_MODELS})
     await session.open()
-    check_series(arguments, len(session.progress.body_names))
-    result = tell(await session.command(op, arguments, client_id=client_id))
+    if op in CONTROL_MODELS:
+        session.control.change(op, _named(client_id))
+        result = tell(session.progress.nothing_done())
+    else:
+        check_series(arguments, len(session.progress.body_names))
+        result = tell(await session.command(op, arguments, client_id=client_id))
     return {**result, "id": document["id"]} if "id" in document else result
+
+
+def _named(client_id: str | None) -> str:
+    """The client that asks for control, by its own name. Raises ProblemError."""
+    if client_id:
+        return client_id
+    message = "Whoever takes or releases control names itself in this header; it is missing."
+    hint = "Any text of 1 to 200 characters, the same in every request."
+    raise header_problem("Client-Id", message, "", hint)
 
 
 @router.get("/{session_id}/commands")
@@ -343,42 +302,6 @@ async def summary(session: TheSession) -> dict[str, Any]:
     return (await session.command("summary")).value or {}
 
 
-def describe(session: LiveSession) -> SessionView:
-    """Return the session object of the API."""
-    here = f"/v1/sessions/{session.id}"
-    progress = session.progress
-    phase = Phase.STARTING if session.phase is Phase.CREATED else session.phase
-    return SessionView.model_validate(
-        {
-            "id": session.id,
-            "name": session.name,
-            "state": str(phase),
-            "step": progress.step,
-            "time": progress.time,
-            "time_step": progress.time_step,
-            "total_steps": progress.total_steps,
-            "speed": progress.speed,
-            "real_time_factor": progress.real_time_factor,
-            "epoch": session.epoch,
-            "viewers": len(session.fanout),
-            "control": session.control.holder,
-            "restarts": session.restarts,
-            "forked_from": session.about.forked_from,
-            "stored_scene": session.about.stored_scene,
-            "history": session.kept_history,
-            "created_at": moment(session.created_at),
-            "failure": session.failure,
-            "links": {
-                "self": here,
-                "scene": f"{here}/scene",
-                "state": f"{here}/state",
-                "frames": f"{here}/frames",
-                "stream": f"{here}/stream",
-            },
-        }
-    )
-
-
 def tell(result: Result) -> dict[str, Any]:
     """Return the response to a command that was applied."""
     return {
@@ -396,5 +319,7 @@ async def optional_body(request: Request) -> dict[str, Any]:
         return {}
     document = await read_body(request)
     if not isinstance(document, dict):
-        raise ProblemError(422, "invalid_request", "The body must be a JSON object.")
+        message = f"The body must be a JSON object; found {found(document)}."
+        fault = Fault(pointer="", code="not_an_object", message=message, got=shown(document))
+        raise ProblemError(422, "invalid_request", message, errors=[fault.model_dump()])
     return document

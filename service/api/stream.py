@@ -269,9 +269,7 @@ class Connection:
             self._seek(arguments["step"], arguments["exact"], request_id)
             return
         if op in CONTROL_MODELS:
-            control = self._session.control
-            change = control.take if op == "take_control" else control.release
-            change(self._viewer.client_id)
+            self._session.control.change(op, self._viewer.client_id)
             self._answer(request_id, self._now())
             return
         if op == "live":

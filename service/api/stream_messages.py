@@ -1,6 +1,7 @@
 """Messages of a client to the stream of a session, read and checked."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -8,6 +9,9 @@ from fastapi import WebSocket
 from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocketDisconnect
 
+from cardan.schemas import Fault
+from cardan.schemas.error import in_short, shown
+from cardan.schemas.pointer import to_pointer
 from cardan.schemas.stream import ChannelOptions, Subscribe
 from cardan.schemas.translate import translate
 from cardan.service import clock
@@ -62,13 +66,15 @@ def channels_of(message: dict[str, Any]) -> tuple[dict[str, float], bool]:
         if name not in CHANNELS:
             known = ", ".join(sorted(CHANNELS))
             detail = f"There is no channel {name!r}; there are {known}."
-            raise ProblemError(422, "unknown_channel", detail)
+            raise _refusal("unknown_channel", ["channels", name], detail, name)
     asked = read_message(Subscribe, message).channels
     options = {name: given or ChannelOptions() for name, given in asked.items()}
     quantised = {name for name, one in options.items() if one.encoding == "quantised"}
     if quantised - {"poses"}:
-        detail = f"Only poses are quantised, not {', '.join(sorted(quantised - {'poses'}))}."
-        raise ProblemError(422, "message_invalid", detail)
+        wrong = sorted(quantised - {"poses"})
+        detail = f"Only poses are quantised, not {', '.join(wrong)}."
+        place = ["channels", wrong[0], "encoding"]
+        raise _refusal("message_invalid", place, detail, "quantised")
     return {name: one.hz for name, one in options.items()}, "poses" in quantised
 
 
@@ -77,9 +83,16 @@ def read_message(model: type[Model], message: dict[str, Any]) -> Model:
     try:
         return model.model_validate(message)
     except ValidationError as error:
-        faults = [fault.model_dump() for fault in translate(error, model, message)]
-        detail = f"{message['op']}: {faults[0]['message']}"
-        raise ProblemError(422, "message_invalid", detail, errors=faults) from error
+        faults = translate(error, model, message)
+        listed = [fault.model_dump() for fault in faults]
+        detail = in_short(f"message {message['op']}", faults)
+        raise ProblemError(422, "message_invalid", detail, errors=listed) from error
+
+
+def _refusal(code: str, place: Sequence[str | int], message: str, got: str) -> ProblemError:
+    """The problem of one fault of a message."""
+    fault = Fault(pointer=to_pointer(place), code=code, message=message, got=shown(got))
+    return ProblemError(422, code, message, errors=[fault.model_dump()])
 
 
 def id_of(message: dict[str, Any]) -> str | None:

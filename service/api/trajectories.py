@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from cardan.service.api.content import answer, caching, not_modified
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.preconditions import check_match
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.simulations import known_run, nothing_yet, refuse_when_full
@@ -127,6 +128,7 @@ def _recorded(
     result = row["result"] or _made_again(services, row)
     folder = services.results.described(result)
     etag = f'"{services.downloads.tag(folder, form, "" if form.whole else name, part)}"'
+    check_match(request, etag, required=False)
     unchanged = not_modified(request, caching(etag))
     if unchanged is not None:
         return unchanged

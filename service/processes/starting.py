@@ -10,10 +10,12 @@ import errno
 import logging
 import multiprocessing.forkserver
 import multiprocessing.resource_tracker
+import multiprocessing.util
 import os
 import queue
 import signal
 import sys
+import tempfile
 import threading
 import types
 from collections.abc import Callable, Iterator
@@ -29,6 +31,9 @@ log = logging.getLogger("cardan.workers")
 PRELOAD = "cardan.service.preload"
 START_SECONDS = 10.0
 LOAD_SECONDS = 600.0
+# an address of a socket has 107 bytes at most, 32 of them below this folder
+LONGEST_FOLDER = 64
+SHORT_FOLDER = "/tmp"
 LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 Task = tuple[Callable[[], None], bool, Future[None]]
@@ -105,6 +110,7 @@ def is_gone(pid: int) -> bool:
 
 
 def _work() -> None:
+    _keep_addresses_short()
     known = 0
     while True:
         task, answered, done = _tasks.get()
@@ -119,6 +125,19 @@ def _work() -> None:
             done.set_exception(error)
         else:
             done.set_result(None)
+
+
+def _keep_addresses_short() -> None:
+    """Have the socket of the fork server in a short folder where that of TMPDIR is too long."""
+    place = tempfile.gettempdir()
+    if len(os.fsencode(place)) <= LONGEST_FOLDER or not os.path.isdir(SHORT_FOLDER):
+        return
+    tempfile.tempdir = SHORT_FOLDER
+    try:
+        # made once, and kept until the program ends
+        multiprocessing.util.get_temp_dir()
+    finally:
+        tempfile.tempdir = place
 
 
 def _block_interrupts() -> None:

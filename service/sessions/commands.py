@@ -32,7 +32,7 @@ def apply_command(
     except (ValueError, KeyError, IndexError) as error:
         raise ServiceError(
             ErrorCode.COMMAND_IMPOSSIBLE,
-            f"The simulation cannot take {asked or op}: {error.args[0]}",
+            f"The simulation cannot take {asked or op}: {error.args[0]}.",
             errors=[_fault_of(error, arguments).model_dump()],
         ) from error
 
@@ -44,7 +44,9 @@ def _fault_of(error: Exception, arguments: Arguments) -> Fault:
     else:
         name = next((name for name in ("joint", "body") if name in arguments), None)
         place, got = ("", None) if name is None else (f"/{name}", arguments[name])
-    return Fault(pointer=place, code="unsuitable", message=str(error.args[0]), got=shown(got))
+    words = str(error.args[0])
+    message = f"{words[:1].upper()}{words[1:]}."
+    return Fault(pointer=place, code="unsuitable", message=message, got=shown(got))
 
 
 def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]) -> None:

@@ -48,6 +48,13 @@ class Control:
             )
         self._heard = self._now()
 
+    def change(self, op: str, client_id: str) -> None:
+        """Do `take_control` or `release_control` for a client. Raises ServiceError."""
+        if op == "take_control":
+            self.take(client_id)
+        else:
+            self.release(client_id)
+
     def take(self, client_id: str) -> None:
         """Give control to a client, or extend it. Raises ServiceError if another one has it."""
         self.check(client_id)

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from cardan.schemas import command as c
-from cardan.schemas.error import Fault, found, shown
+from cardan.schemas.error import Fault, found, in_short, shown
 from cardan.schemas.quantities import Count
 from cardan.schemas.spelling import did_you_mean, listed
 from cardan.schemas.translate import translate
@@ -89,4 +89,4 @@ def _fault(pointer: str, code: str, message: str, got: Any, hint: str | None = N
 
 def _invalid(faults: list[Fault]) -> ServiceError:
     errors = [fault.model_dump() for fault in faults]
-    return ServiceError(ErrorCode.COMMAND_INVALID, faults[0].message, errors=errors)
+    return ServiceError(ErrorCode.COMMAND_INVALID, in_short("command", faults), errors=errors)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cardan.schemas import Fault
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.files import replace_file
 from cardan.service.sessions.folder import FolderError
@@ -90,4 +91,5 @@ class Snapshots:
                 self._kept.pop(snapshot_id, None)
         known = ", ".join(self._kept) or "none"
         detail = f"There is no snapshot {snapshot_id!r}; the session keeps: {known}."
-        raise ServiceError(ErrorCode.SNAPSHOT_NOT_FOUND, detail)
+        fault = Fault(pointer="/snapshot", code="unknown_snapshot", message=detail, got=snapshot_id)
+        raise ServiceError(ErrorCode.SNAPSHOT_NOT_FOUND, detail, errors=[fault.model_dump()])

@@ -177,6 +177,21 @@ def test_a_batch_comes_from_standard_input(cardan, scene_file, tmp_path):
     assert len(out.read_text().splitlines()) == 3
 
 
+@pytest.mark.e2e
+def test_a_batch_runs_where_the_folder_of_temporary_files_has_a_long_name(
+    program, scene_file, tmp_path, monkeypatch
+):
+    """Addresses of sockets have at most 107 bytes: that of the fork server lies elsewhere then."""
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    ask = {"scene": scene_file.name, "variations": {"/bodies/1/mass": [1.0, 2.0]}}
+    (tmp_path / "batch.json").write_text(json.dumps(ask))
+    result = program("batch", tmp_path / "batch.json", "-o", tmp_path / "results.csv")
+    assert result.returncode == 0, result.stderr
+    assert not list(folder.iterdir())
+
+
 def _interrupted_batch(tmp_path, ask, began):
     """Exit status and messages of a batch that gets Ctrl+C once `began` is true of its folder."""
     (tmp_path / "batch.json").write_text(json.dumps(ask))

@@ -272,6 +272,23 @@ def test_a_session_is_steered(client):
     assert caught.value.status in (404, 410)
 
 
+def test_a_session_is_forked(client):
+    with client.session(DROP) as session:
+        session.step(10)
+        then = session.state()
+        session.step(10)
+        with session.fork(step=10, name="other") as fork, fork.fork() as again:
+            assert fork.state().state_hash == again.state().state_hash == then.state_hash
+            fork.step(10)
+            assert fork.state().state_hash == session.state().state_hash
+            assert again.state().step == 10
+        with session.fork(time=0.02) as nearest:
+            assert nearest.state().step == 10
+        with pytest.raises(Problem) as caught:
+            session.fork(step=1000)
+    assert caught.value.code == "step_out_of_range"
+
+
 def test_leaving_a_session_that_ended_keeps_the_error_of_the_body(client):
     def body(session):
         client.delete(f"/v1/sessions/{session.id}")
@@ -478,6 +495,7 @@ def test_commands_are_sent_once():
     assert may_repeat("POST", "/v1/scenes")
     for path in ("statics", "linearization", "inverse-kinematics", "dynamics/bias"):
         assert may_repeat("POST", f"/v1/{path}")
+    assert may_repeat("POST", "/v1/sessions/ses_1:fork")
     assert not may_repeat("POST", "/v1/sessions/ses_1/commands")
     assert not may_repeat("PATCH", "/v1/scenes/scene_1")
     assert not may_repeat("DELETE", "/v1/sessions/ses_1")

@@ -449,7 +449,7 @@ def may_repeat(method: str, path: str) -> bool:
 
     What creates something is known by its key; a command is not.
     """
-    creates = path in CREATING
+    creates = path in CREATING or path.endswith(":fork")
     asks = path.startswith(ASKING)
     return method == "GET" or (method == "POST" and (creates or asks))
 

@@ -342,6 +342,7 @@ class Session:
 
     def __init__(self, client: Client, session: AsyncSession) -> None:
         """Belong to a client."""
+        self._client = client
         self._do = client._do
         self._aio = session
         self.id = session.id
@@ -400,6 +401,17 @@ class Session:
     def restore(self, snapshot: str) -> None:
         """Go back to a stored state, bit for bit."""
         self._do(self._aio.restore(snapshot))
+
+    def fork(
+        self, *, step: int | None = None, time: float | None = None, **options: Any
+    ) -> "Session":
+        """Start another session in exactly the state of a past moment; this one is not changed.
+
+        step, or time [s], whose nearest step is taken; neither: now. `options`: name, paused
+        (True), speed. It ends by itself, not with this one. Raises Problem.
+        """
+        made = self._do(self._aio.fork(step=step, time=time, **options))
+        return Session(self._client, made)
 
     def close(self) -> None:
         """End the session and its process, if it has not ended already."""

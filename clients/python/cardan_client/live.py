@@ -90,13 +90,27 @@ class AsyncSession:
         """Go back to a stored state, bit for bit."""
         await self._client.post(f"{self.url}:restore", {"snapshot": snapshot})
 
+    async def fork(
+        self, *, step: int | None = None, time: float | None = None, **options: Any
+    ) -> "AsyncSession":
+        """Start another session in exactly the state of a past moment; this one is not changed.
+
+        step, or time [s], whose nearest step is taken; neither: now. `options`: name, paused
+        (True), speed. It ends by itself, not with this one. Raises Problem.
+        """
+        given = {"step": step, "time": time}
+        asked = {name: value for name, value in given.items() if value is not None}
+        made = await self._client.post(f"{self.url}:fork", {**asked, **options})
+        return AsyncSession(self._client, made)
+
     async def frames(
         self, hz: float = 60.0, channels: Sequence[str] = ("poses",), *, quantised: bool = False
     ) -> AsyncIterator[Frame]:
         """Yield frames as they are sent: the newest, when this reader is slower than the run.
 
-        quantised: poses in 12 bytes per body instead of 28. Positions are then wrong by 1/131070
-        of the box around all bodies and at most 0.5 mm along each axis, rotations by 1.5e-4 rad.
+        quantised: poses in 12 bytes per body instead of 28, single precision. Positions are then
+        wrong by 1/131070 more of the box around all bodies and at most 0.5 mm along each axis,
+        rotations by 1.5e-4 rad.
 
         They end with the session. Raises Problem for what the service refuses, such as a channel
         that does not exist, and `websockets.ConnectionClosedError` when the connection is lost.

@@ -49,6 +49,8 @@ def test_a_grid_becomes_one_table(client):
     scene = client.get(f"{link}/scene").json()
     assert (scene["bodies"][1]["mass"], scene["bodies"][1]["position"][2]) == (2.0, 0.25)
     assert client.get(f"{link}/trajectory").status_code == 200
+    refused = client.get(info["links"]["results"], headers={"If-Match": '"other"'})
+    assert (refused.status_code, refused.headers["etag"]) == (412, results.headers["etag"])
     csv = client.get(info["links"]["results"], params={"format": "csv"}).content
     assert pyarrow.csv.read_csv(io.BytesIO(csv)).column_names == table.column_names
     rows = client.get(info["links"]["results"], params={"format": "json"}).json()["rows"]

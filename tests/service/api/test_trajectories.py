@@ -190,6 +190,16 @@ def test_ranges_put_together_are_the_whole(get, form):
     assert (changed.status_code, changed.content) == (200, whole.content)
 
 
+def test_a_part_of_what_has_changed_is_refused(get):
+    tag = get().headers["etag"]
+    for known in (tag, f'"other", {tag}', "*"):
+        assert get({"Range": "bytes=0-9", "If-Match": known}).status_code == 206
+    for known in ('"other"', f"W/{tag}"):
+        answer = get({"Range": "bytes=100-", "If-Match": known, "If-None-Match": tag})
+        assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed")
+        assert answer.headers["etag"] == tag
+
+
 def test_a_range_outside_is_a_problem(get):
     size = len(get().content)
     answer = get({"Range": f"bytes={size}-"})

@@ -1,5 +1,7 @@
 """One client steers, others look on; without anybody who has taken control everybody steers."""
 
+from typing import Any
+
 import pytest
 
 from cardan.service.errors import ErrorCode, ServiceError
@@ -60,3 +62,29 @@ def test_only_the_client_that_took_control_changes_the_run(service: Service, ses
     # its connection is gone, and with it its control
     assert service.http.post(f"{here}:step").status_code == 200
     assert service.state(session)["control"] is None
+
+
+def test_control_is_taken_and_released_over_http_by_whoever_names_itself(service, session):
+    here = f"/sessions/{session}"
+
+    def do(op: str, client_id: str | None) -> tuple[int, dict[str, Any]]:
+        headers = {} if client_id is None else {"Client-Id": client_id}
+        answer = service.http.post(f"{here}/commands", json={"op": op, "id": "1"}, headers=headers)
+        return answer.status_code, answer.json()
+
+    for nobody in (None, ""):
+        status, refused = do("take_control", nobody)
+        assert (status, refused["errors"][0]["pointer"]) == (422, "/header/Client-Id")
+    with service.watch(session, "pupil") as pupil:
+        result = {"op": "result", "applied_step": 0, "step": 0, "time": 0.0, "id": "1"}
+        assert do("take_control", "script") == (200, result)
+        assert pupil.message(op="event", type="control")["client_id"] == "script"
+        assert service.state(session)["control"] == "script"
+        assert do("take_control", "other")[1]["code"] == "control_taken"
+        assert pupil.do("step", n=1)["problem"]["code"] == "control_taken"
+        assert do("step", "script")[1]["step"] == 1
+        # of somebody who has no control it changes nothing
+        assert do("release_control", "other")[0] == 200
+        assert service.state(session)["control"] == "script"
+        assert do("release_control", "script")[0] == 200
+        assert pupil.do("step", n=1)["op"] == "result"

@@ -315,7 +315,10 @@ def test_reset_to_coordinates(service: Service, session: str):
     assert fault["message"] == "There is no joint named 'nothing'; the scene has pivot."
     refused = service.http.post(f"/sessions/{session}:reset", json={"q": {"pivot": [1.0, 2.0]}})
     assert (refused.status_code, refused.json()["code"]) == (422, "command_impossible")
-    assert refused.json()["detail"].startswith("The simulation cannot take reset: ")
+    words = "he q of joint 'pivot' must be 1 finite number, not [1.0, 2.0]."
+    assert refused.json()["detail"] == f"The simulation cannot take reset: t{words}"
+    [fault] = refused.json()["errors"]
+    assert (fault["pointer"], fault["message"]) == ("/q/pivot", f"T{words}")
     # what is refused changes nothing
     assert first()[0] == pytest.approx(0.2, abs=1e-9)
     assert service.state(session)["epoch"] == 2
@@ -342,6 +345,7 @@ def test_a_motor_of_a_broken_joint_is_refused(service: Service, session: str):
         ({"op": 3}, "/op", "found 3."),
         ({}, "/op", "it is missing."),
         ([1], "", "A command is a JSON object; found [1]."),
+        ({"op": "set_state", "q": {"pivot": "x"}}, "/q/pivot", "found the text 'x'."),
     ],
 )
 def test_what_is_no_command_is_refused_in_words(
@@ -351,6 +355,8 @@ def test_what_is_no_command_is_refused_in_words(
     (fault,) = refused.json()["errors"]
     assert (refused.status_code, fault["pointer"]) == (422, pointer)
     assert fault["message"].endswith(what)
+    place = pointer or "The document"
+    assert refused.json()["detail"] == f"The command has 1 fault. {place}: {fault['message']}"
 
 
 def test_the_history_of_an_epoch_begins_with_its_first_moment(service: Service, session: str):
@@ -384,6 +390,10 @@ def test_snapshot_and_restore_are_exact(service: Service, session: str):
     assert state_hash() == after
     answer = service.http.post(f"/sessions/{session}:restore", json={"snapshot": "snap_99"})
     assert answer.status_code == 404
+    assert answer.json()["errors"][0]["pointer"] == "/snapshot"
+    listed = service.http.post(f"/sessions/{session}:step", json=[1])
+    [fault] = listed.json()["errors"]
+    assert (listed.status_code, fault["pointer"], fault["got"]) == (422, "", "[1]")
 
 
 def test_seek_shows_the_past_and_live_brings_back(service: Service, session: str):
@@ -456,8 +466,15 @@ def test_frames_of_the_past_are_computed_again_with_what_is_not_kept(service, se
     for frame in FramesAnswer.model_validate(service.http.get(full).json()).frames:
         assert frame.momentum is not None
         assert frame.friction is not None
-    for wrong in ("poses", "velocities,", ""):
-        assert service.http.get(f"{address}?channels={wrong}").status_code == 422
+    for asked, wrong in (("poses", "poses"), ("velocities,", ""), ("", "")):
+        refused = service.http.get(f"{address}?channels={asked}")
+        assert refused.status_code == 422
+        [fault] = refused.json()["errors"]
+        assert (fault["pointer"], fault["got"]) == ("/query/channels", wrong)
+        assert fault["message"] == (
+            f"There is no channel '{wrong}' to compute again; there are contacts, friction, "
+            "momentum, velocities, reactions."
+        )
 
 
 def test_too_many_frames_to_be_computed_again_are_refused(service, session, monkeypatch):

@@ -96,7 +96,9 @@ def test_a_wrong_message_gets_a_problem_and_nothing_else(
         answer = viewer.message(id="x")
         assert answer["op"] == "error"
         assert answer["problem"]["code"] == code
-        assert answer["problem"]["detail"]
+        [fault] = answer["problem"]["errors"]
+        assert fault["pointer"].startswith("/")
+        assert fault["message"] in answer["problem"]["detail"]
         assert viewer.do("step", n=1)["step"] == 1
 
 
