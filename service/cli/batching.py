@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -75,21 +76,26 @@ def _here(
     document: Any, output: Path, form: Format, *, as_json: bool
 ) -> tuple[dict[str, Any], bool]:
     """Run the batch in processes of this one; the ended batch, and whether it was interrupted."""
-    with tempfile.TemporaryDirectory(prefix="cardan-") as folder:
+    with interruptible() as pressed, tempfile.TemporaryDirectory(prefix="cardan-") as folder:
         settings = Settings.from_environment(os.environ, data=Path(folder))
         order = batch_order(json.dumps(document).encode(), settings)
-        with opened(settings) as services:
-            taken = services.compute.wait_for_answer(order, within_s=600.0)
-            with interruptible() as pressed:
-                batch_id = admit_batch(taken, services, None)
-                services.queue.wake.set()
-                info = _follow(services, batch_id, pressed, as_json=as_json)
-                row = services.catalog.batch(batch_id)
-                assert row is not None
-                rows, columns = result_rows(row, services)
-                metadata = {"format": "cardan.batch", "format_version": 1}
-                metadata["scene_hash"] = taken.text.hash
-                output.write_bytes(encode_rows(rows, columns, metadata, form))
+        with ThreadPoolExecutor(1) as waits, opened(settings) as services:
+            answer = waits.submit(services.compute.wait_for_answer, order, within_s=600.0)
+            while not (pressed or answer.done()):
+                wait([answer], POLL_SECONDS)
+            if pressed:
+                # here, not in the middle of an import, which would swallow it
+                raise KeyboardInterrupt
+            taken = answer.result()
+            batch_id = admit_batch(taken, services, None)
+            services.queue.wake.set()
+            info = _follow(services, batch_id, pressed, as_json=as_json)
+            row = services.catalog.batch(batch_id)
+            assert row is not None
+            rows, columns = result_rows(row, services)
+            metadata = {"format": "cardan.batch", "format_version": 1}
+            metadata["scene_hash"] = taken.text.hash
+            output.write_bytes(encode_rows(rows, columns, metadata, form))
     cancelled = info["counts"].get("cancelled", 0)
     interrupted = bool(pressed) and cancelled > 0
     if interrupted:

@@ -24,7 +24,7 @@ from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
-from cardan.service.processes.worker import Worker, WorkerLostError
+from cardan.service.processes.worker import GivenUpError, Worker, WorkerLostError
 
 log = logging.getLogger("cardan.compute")
 
@@ -219,7 +219,8 @@ class Slot:
             try:
                 self.worker = self._start(left)
             except WorkerLostError as error:
-                log.error("no worker: %s", error)
+                if not isinstance(error, GivenUpError):
+                    log.error("no worker: %s", error)
                 self._closed.wait(min(pause, left))
                 pause *= 2.0
         raise _not_ready("the service is shutting down")

@@ -32,7 +32,7 @@ PRELOAD = "cardan.service.preload"
 START_SECONDS = 10.0
 LOAD_SECONDS = 600.0
 # an address of a socket has 107 bytes at most, 32 of them below this folder
-LONGEST_FOLDER = 64
+LONGEST_FOLDER = 75
 SHORT_FOLDER = "/tmp"
 LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 

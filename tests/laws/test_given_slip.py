@@ -49,7 +49,7 @@ def load(shape: Document) -> Document:
 
 def gate(shape: Document = BOX, more: Document | None = None, **simulation: Any) -> Document:
     """A load that only a vertical guide holds on a belt."""
-    guide = {"name": "guide", "type": "slider", "parent": "world", "child": "load"}
+    guide: Document = {"name": "guide", "type": "slider", "parent": "world", "child": "load"}
     guide |= {"axis": [0, 0, 1], **(more or {})}
     return scene_of([belt(1.0), load(shape)], [guide], duration=0.1, **simulation)
 
