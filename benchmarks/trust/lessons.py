@@ -306,7 +306,31 @@ def rocking_boards(_form: str, dt: float) -> Case:
     )
 
 
+@family([(0.001,), (0.001,), (0.005,), (0.02,)])
+def crossed_belts(form: str, dt: float) -> Case:
+    """A box that a guide leaves free across a running belt is pushed over it by a small force."""
+    m, mu, speed, push = 2.0, 0.5, 2.0, 3.0
+    long = {"type": "box", "size": [20, 20, 1], "material": "m"}
+    belt = {"name": "belt", "type": "kinematic", "position": [0, 0, -0.5], "shapes": [long]}
+    belt |= {"linear_velocity": [speed, 0, 0]}
+    guide = joint("planar", "cube", axis=[1, 0, 0])
+    force = {"type": "wrench", "body": "cube", "force": [0, push, 0]}
+
+    def rate(_t, y):
+        return [y[1], (push - mu * m * G * y[1] / math.hypot(speed, y[1])) / m]
+
+    found = solved(rate, (0.0, 0.0), 1.0)
+    return Case(
+        "box across a belt",
+        f"dt {dt}, {form}",
+        scene([belt, box("cube", [0, 0, 0.1], 0.2, m)], [guide], [force], dt=dt, duration=1.0,
+              formulation=form, materials={"m": {"friction": mu}}),
+        lambda s: s.poses()[1, 1:2],
+        lambda t: [found(t)[0]],
+    )  # fmt: skip
+
+
 FAMILIES = (
     wedges, seesaws, kerbs, stools, sleeping_tops, slinkies, bungees, rimless_wheels, rubber_balls,
-    crashing_carts, buffers, backlashes, rocking_boards,
+    crashing_carts, buffers, backlashes, rocking_boards, crossed_belts,
 )  # fmt: skip
