@@ -1,7 +1,7 @@
 """Configuration: `CARDAN_*` variables of the environment to one frozen object.
 
 CARDAN_HOST, CARDAN_PORT, CARDAN_DATA      where to listen, where to keep data
-CARDAN_API_KEY, CARDAN_API_KEY_FILE        keys, one per line or separated by commas
+CARDAN_API_KEY, CARDAN_API_KEY_FILE        keys, separated by spaces, commas or lines
 CARDAN_WORKERS, CARDAN_MAX_QUEUED, ...     one variable per field below
 CARDAN_LIMIT_MAX_BODIES, ...               one variable per field of `schemas.Limits`
 """
@@ -146,7 +146,7 @@ class Settings(BaseModel):
     answer_s: float = Field(60.0, gt=0.0)
     """A validation or a computation that takes longer is ended."""
     kept_run_s: float | None = Field(None, gt=0.0)
-    """Ended simulations and batches are deleted at this age; by default never."""
+    """Ended simulations, batches and studies are deleted at this age; by default never."""
     kept_recording_bytes: int | None = Field(None, ge=0)
     """Beyond it the oldest recordings are removed, and simulated again when they are asked for."""
     kept_unused_scene_s: float | None = Field(None, ge=600.0)
