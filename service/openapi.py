@@ -32,6 +32,7 @@ from cardan.schemas.statics import (
 )
 from cardan.schemas.study import StudyRequest
 from cardan.service.api import contract as c
+from cardan.service.api.contract import REFERENCE
 from cardan.service.api.problems import MEDIA_TYPE, title_of
 from cardan.service.api.sessions import RestoreRequest, SessionPatch
 from cardan.service.api.shares import ShareRequest
@@ -65,7 +66,6 @@ BODIES: tuple[type[BaseModel], ...] = (
     *MODELS.values(),
     Problem,
 )
-REFERENCE = "#/components/schemas/"
 SCENE = {"$ref": f"{REFERENCE}Scene"}
 # it judges whatever it gets
 VALIDATION = "/v1/scenes:validate"

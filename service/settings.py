@@ -1,7 +1,7 @@
 """Configuration: `CARDAN_*` variables of the environment to one frozen object.
 
 CARDAN_HOST, CARDAN_PORT, CARDAN_DATA      where to listen, where to keep data
-CARDAN_API_KEY, CARDAN_API_KEY_FILE        keys, one per line or separated by commas
+CARDAN_API_KEY, CARDAN_API_KEY_FILE        keys, separated by spaces, commas or lines
 CARDAN_WORKERS, CARDAN_MAX_QUEUED, ...     one variable per field below
 CARDAN_LIMIT_MAX_BODIES, ...               one variable per field of `schemas.Limits`
 """
@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -146,7 +146,7 @@ class Settings(BaseModel):
     answer_s: float = Field(60.0, gt=0.0)
     """A validation or a computation that takes longer is ended."""
     kept_run_s: float | None = Field(None, gt=0.0)
-    """Ended simulations and batches are deleted at this age; by default never."""
+    """Ended simulations, batches and studies are deleted at this age; by default never."""
     kept_recording_bytes: int | None = Field(None, ge=0)
     """Beyond it the oldest recordings are removed, and simulated again when they are asked for."""
     kept_unused_scene_s: float | None = Field(None, ge=600.0)
@@ -244,6 +244,31 @@ class Settings(BaseModel):
     def results(self) -> Path:
         """Folder in which workers write recordings; by default they stay there."""
         return self.data / "results"
+
+    def lock_data(self) -> IO[bytes]:
+        """Take the data folder until the file that is returned is closed. Raises SettingsError.
+
+        Two services on one queue would each think the other dead.
+        """
+        import fcntl  # of Unix alone
+
+        try:
+            self.results.mkdir(parents=True, exist_ok=True)
+            file = (self.data / "lock").open("ab")
+        except OSError as error:
+            raise SettingsError(f"The data folder {self.data} cannot be used: {error}") from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.close()
+            raise SettingsError(
+                f"The data folder {self.data} is in use by another running service; "
+                "stop that one or choose another folder with --data."
+            ) from error
+        except OSError as error:
+            file.close()
+            raise SettingsError(f"The data folder {self.data} cannot be locked: {error}") from error
+        return file
 
 
 def variables() -> dict[str, str]:

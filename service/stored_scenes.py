@@ -198,8 +198,8 @@ class StoredScenes:
         """Delete the oldest revisions of a scene that are beyond the count or the bytes."""
         earlier = t.scene_revisions.c
         this = earlier.scene_id == scene_id
-        newest_first = select(earlier.revision, earlier.bytes).where(this)
-        rows = connection.execute(newest_first.order_by(earlier.revision.desc())).all()
+        query = select(earlier.revision, earlier.bytes).where(this)
+        rows = connection.execute(query.order_by(earlier.revision.desc())).all()
         size = 0
         for place, (revision, length) in enumerate(rows):
             size += length

@@ -37,10 +37,11 @@ from cardan.engine.accounting.supports import (
 from cardan.engine.accounting.work import row_speed_before
 from cardan.engine.collision.materials import STICTION_SPEED
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.contact_curvature import SMOOTH
 from cardan.engine.constraints.limits import bounce_speed
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.soft_stops import is_soft_stop
-from cardan.engine.constraints.surface_curvature import SHARP, shape_operator
+from cardan.engine.constraints.surface_curvature import shape_operator
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.quaternion import load4, rotate_back
 from cardan.engine.spatial.vec3 import (
@@ -163,7 +164,7 @@ def normal_curvature(world: World, c: int, tangent: Vec3) -> float:
     basis = (tangent, cross(n, tangent))
     k_a = shape_operator(world, contacts.shape_a[c], c, n, basis)[0]
     k_b = shape_operator(world, contacts.shape_b[c], c, negate(n), basis)[0]
-    if k_a * k_b <= 0.0 or max(k_a, k_b) >= 0.5 * SHARP:
+    if k_a * k_b <= 0.0 or max(k_a, k_b) >= SMOOTH:
         return 0.0
     return k_a * k_b / (k_a + k_b)
 

@@ -178,14 +178,14 @@ def passes_solid(
 def closing(
     scratch: CollisionScratch,
     ij: tuple[int, int],
-    kept: int,
+    first: int,
     reach: tuple[float, float],
     contacts: Contacts,
 ) -> tuple[float, float]:
     """When the first gap of shapes i < j along the normals of now would close [s], and how fast
     [m/s]; inf, 0: none does, or what closes is no edge.
 
-    kept: their first contact; reach = (margin, h)
+    first: their first contact; reach = (margin, h)
     """
     solids, grazing, h = scratch.solids, GRAZING * reach[0], reach[1]
     # what is round turns its normal only where it moves on, by as much as rises above its tangent
@@ -193,12 +193,12 @@ def closing(
     if rounded:
         far = sqrt(2.0 * min(solids[ij[0], BOUND], solids[ij[1], BOUND]) * grazing)
     way = solids[ij[0], REACH] + solids[ij[1], REACH]
-    if not way > far or not -grazing < smallest_gap(contacts, kept) < way:
+    if not way > far or not -grazing < smallest_gap(contacts, first) < way:
         return inf, 0.0
-    when, speed, slip = closes_first(scratch, ij, contacts, kept, h)
+    when, speed, slip = closes_first(scratch, ij, contacts, first, h)
     if not speed * h > SLOW * grazing or (rounded and not slip * h > far):
         return inf, 0.0
-    return (inf, 0.0) if is_wide(contacts, kept, grazing) else (when, speed)
+    return (inf, 0.0) if is_wide(contacts, first, grazing) else (when, speed)
 
 
 @kernel
@@ -211,11 +211,11 @@ def pass_by(
     contacts: Contacts,
     crowded: bool,
 ) -> bool:
-    """Whether the contacts of a pair are none, because its shapes only pass each other.
+    """Whether the contacts of a pair are to be dropped: its shapes only pass each other.
 
-    Gaps along the normals of now would close, and the shapes come nowhere near; or where they do,
-    and the gap that closes first would be twice as deep as what grazes, they overlap in some other
-    direction by no more than that. What carried load in the last step does not pass: a rim that
+    Gaps along the present normals would close, and yet the shapes stay apart; or they meet, and
+    when the gap that closes first would be as deep as twice what grazes, they overlap in no
+    direction by more than what grazes. What carried load in the last step does not pass: a rim that
     rolls has another contact in every step.
 
     pair = (i, j, their first contact); reach = (margin, h)

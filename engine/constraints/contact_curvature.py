@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration_in
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.hollow_curvature import SHARP
 from cardan.engine.constraints.surface_curvature import (
     NEAR,
     PLANAR,
-    SHARP,
     SHARP_POINT,
     Sym2,
     plus,

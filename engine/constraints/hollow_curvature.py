@@ -8,9 +8,9 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, cross, dot
 from cardan.engine.world.model import BOWL, RING
 
-# of a unit normal: the wall or end it belongs to
+# of a unit normal: the face, side, wall, cap or end of a shape that it belongs to
 ALIGNED = 1e-6
-# [1/m] across an edge
+# [1/m] curvature of an edge across it and of a vertex
 SHARP = 1e6
 
 

@@ -44,7 +44,7 @@ STRUCK = 30.0
 DEEP = 0.2
 # share of its cone within which friction sticks
 WITHIN = 0.999
-# share of the slip of before the kick that friction which sticks turns round
+# share of the slip before the kick that sticking friction reverses
 REVERSED = 0.95
 # mark of a body that bodies on joints hold
 HELD = 2
@@ -56,8 +56,9 @@ MOST_CONTACTS = 200
 def guess_velocities(world: World) -> None:
     """Velocities after the kick if its impulses are those of the last step.
 
-    A body that this makes faster by more than the restitution threshold was struck; it, bodies of
-    trees and those on which joints act, by rows or drives, keep the velocities of before the kick.
+    A body whose velocity this changes by more than the restitution threshold was struck. It, bodies
+    of trees and bodies on which joints act, by rows or drives, have the velocities of before the
+    kick.
 
     Reads   rows.lam_warm of all rows, motion.velocity_free
     Writes  motion.scratch (n, 6) angular first, W; jointed
@@ -140,15 +141,17 @@ def load_of(rows: Rows, first: int, last: int) -> float:
 
 @kernel
 def next_speed(world: World, row: int) -> float:
-    """w of a row if nothing acted on it [m/s]."""
+    """w = J v_free + bias of a row: its velocity after the kick if no impulse acts [m/s]."""
     rows = world.work.rows
     return row_acceleration(rows, row, world.work.motion.velocity_free) + rows.bias[row]
 
 
 @kernel
 def rolls(world: World, first: int, last: int) -> bool:
-    """Whether a rigid pair, or its normal, turns, and it carried load in the last step or would be
-    pushed in this one; nothing jams.
+    """Whether a rigid pair rolls under load and does not jam.
+
+    Its bodies or its normal turn, and it carried load in the last step or would approach in this
+    one.
     """
     rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
     a, b = contacts.shape_a[first], contacts.shape_b[first]
@@ -212,18 +215,18 @@ def follow_tangents(world: World, row: int, acceleration: Vec3, turns: bool) -> 
     Source  McLachlan and Perlmutter 2006; decision 0510
     """
     rows, h = world.work.rows, world.clock.h[0]
-    bend1, bend2 = 0.5 * h * acceleration[1], 0.5 * h * acceleration[2]
+    bias1, bias2 = 0.5 * h * acceleration[1], 0.5 * h * acceleration[2]
     if turns:
         # biases so far are surface velocities
-        e1 = row_speed(rows, row + 1, world.state) + rows.bias[row + 1] - bend1
-        e2 = row_speed(rows, row + 2, world.state) + rows.bias[row + 2] - bend2
+        e1 = row_speed(rows, row + 1, world.state) + rows.bias[row + 1] - bias1
+        e2 = row_speed(rows, row + 2, world.state) + rows.bias[row + 2] - bias2
         # what is larger is no motion along the path
         if norm((0.0, e1, e2)) <= h * norm(acceleration):
-            bend1 += REVERSED * e1
-            bend2 += REVERSED * e2
-    for tangent, bend in ((row + 1, bend1), (row + 2, bend2)):
-        rows.bias[tangent] += bend
-        rows.sweep_bias_delta[tangent] -= bend
+            bias1 += REVERSED * e1
+            bias2 += REVERSED * e2
+    for tangent, bias in ((row + 1, bias1), (row + 2, bias2)):
+        rows.bias[tangent] += bias
+        rows.sweep_bias_delta[tangent] -= bias
 
 
 @kernel
@@ -244,7 +247,7 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool, loaded: 
     if contacts.gap[c] < -DEEP * smaller_radius(world, c):
         return
     normal, along1, along2 = contact_acceleration(world, c)
-    bend, gap = 0.5 * h * normal, contacts.gap[c]
+    bias, gap = 0.5 * h * normal, contacts.gap[c]
     if normal == 0.0 and along1 == 0.0 and along2 == 0.0:
         return
     most = STRUCK * h * norm((normal, along1, along2))
@@ -252,15 +255,15 @@ def follow_contact(world: World, c: int, jointed: bool, sticking: bool, loaded: 
         return
     push = rows.bias[row]
     if not jointed:
-        push = max(gap / h, -abs(bend))
-    change = push + bend - rows.bias[row]
+        push = max(gap / h, -abs(bias))
+    change = push + bias - rows.bias[row]
     if not loaded and next_speed(world, row) + change < 0.0:
         return
     if not jointed:
         rows.error[row] = gap - 0.5 * h * push
     rows.bias[row] += change
     rows.sweep_bias_delta[row] -= change
-    rows.error[row] += 0.5 * h * bend
+    rows.error[row] += 0.5 * h * bias
     rows.smooth[row] = 1
     follow_tangents(world, row, (normal, along1, along2), sticking and not jointed)
 
@@ -273,11 +276,11 @@ def is_on_rows(bodies: Bodies, jointed: NDArray, i: int) -> bool:
 
 @kernel
 def keep_held(world: World) -> None:
-    """Leave bodies that bodies on joints hold from several sides the velocities of before the kick:
-    loose, with load from several others, one of which is on joints that are rows.
+    """Give held bodies the velocities of before the kick in place of guessed ones.
 
-    Those of what holds them are not guessed: contacts on several sides would ask what does not fit
-    together, and friction would make up for it until it slips.
+    Held is a body without joints that carries load from several others, one of which is on joints
+    that are rows. Velocities of what holds it are not guessed: contacts on several sides would ask
+    for what does not fit together, and friction would make up for it until it slips.
 
     Writes  motion.scratch; jointed: HELD, -1 - number of the first other body where there is one
     Check   tests/laws/test_grips.py

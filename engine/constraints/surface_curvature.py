@@ -7,7 +7,7 @@ from math import sqrt
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.hollow_curvature import around, hollow_curvature
+from cardan.engine.constraints.hollow_curvature import ALIGNED, SHARP, around, hollow_curvature
 from cardan.engine.spatial.mat3 import turned_back
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, load3_from, normalised, sub
 from cardan.engine.world.collision import CAP_FACES, KIND, NEAREST_FEATURE, POSITION, ROTATION, SIZE
@@ -27,10 +27,6 @@ from cardan.engine.world.model import (
 )
 from cardan.engine.world.world import World
 
-# [1/m] curvature of an edge across it and of a vertex
-SHARP = 1e6
-# of a unit normal: the face, side or cap of a shape that it belongs to
-ALIGNED = 1e-6
 # the labels of a feature, without its faces
 LABELS = (1 << 26) - 1
 # share of the size of a box within which a point belongs to an edge or a vertex

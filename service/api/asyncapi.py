@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from cardan import __version__
 from cardan.schemas import stream as s
+from cardan.service.api.contract import REFERENCE
 from cardan.service.api.stream import PROTOCOL
 from cardan.service.sessions.parse_command import CONTROL_MODELS, MODELS, VIEWER_MODELS
 
@@ -28,7 +29,6 @@ FROM_SERVICE: tuple[type[BaseModel], ...] = (
     s.StreamError,
     s.StreamEvent,
 )
-REFERENCE = "#/components/schemas/"
 CHANNEL = {"$ref": "#/channels/stream"}
 FRAME = {
     "name": "frame",

@@ -16,6 +16,9 @@ from cardan.service.recordings.formats import FORMATS
 
 Key = tuple[str, str]
 
+REFERENCE = "#/components/schemas/"
+"""Where models are in a document."""
+
 SCENE, SIMULATION, BATCH, STUDY, SESSION = (
     "/v1/scenes/{scene_id}",
     "/v1/simulations/{simulation_id}",

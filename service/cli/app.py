@@ -207,7 +207,7 @@ def solve(
         str | None,
         typer.Option(
             "--type",
-            help="linear, lcp, mixed_lcp, box_lcp, coulomb, ccp, lp or qp [the file's own]",
+            help="linear, lcp, mixed_lcp, box_lcp, coulomb, ccp, cone, lp or qp [the file's own]",
         ),
     ] = None,
     method: Annotated[str | None, typer.Option(help="solver method [auto]")] = None,

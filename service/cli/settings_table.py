@@ -64,6 +64,9 @@ def _number(value: float) -> str:
 
 
 def _range(schema: dict[str, Any]) -> str:
+    """What a value may be; of a setting that may be left out, what it may be where it is set."""
+    for choice in schema.get("anyOf", ()):
+        schema = {**choice, **schema}
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     parts = [

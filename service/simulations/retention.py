@@ -1,9 +1,9 @@
 """What is kept, and for how long: ended runs by age, recordings by bytes, scenes by their use.
 
-By default everything is kept. Beyond the age an ended simulation or batch is deleted as a whole, as
-by its owner. Beyond the bytes the oldest recordings go, and nothing else: rows and summaries stay,
-and a trajectory that is asked for is simulated again, with the same bits. Checkpoints of ended runs
-always go: whoever ends in the queue has no worker that would remove them.
+By default everything is kept. Beyond the age an ended simulation, batch or study is deleted as a
+whole, as by its owner. Beyond the bytes the oldest recordings go, and nothing else: rows and
+summaries stay, and a trajectory that is asked for is simulated again, with the same bits.
+Checkpoints of ended runs always go: whoever ends in the queue has no worker that would remove them.
 """
 
 import logging
