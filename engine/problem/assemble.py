@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.coupled import add_up
+from cardan.engine.problem.given_slip import yield_friction
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.rotation import Mat3
-from cardan.engine.trees.paths import diagonal_in_trees, free_response
-from cardan.engine.world.problem import HELD_YIELD
+from cardan.engine.trees.paths import diagonal_in_trees
 from cardan.engine.world.world import World
 
 
@@ -88,8 +88,6 @@ def assemble_row(world: World, i: int) -> None:
     if tree.node[a] >= 0 or tree.node[b] >= 0:
         diagonal = product(J_a, MJ_a) + product(J_b, MJ_b)
         diagonal += diagonal_in_trees(problem, i, paths.path, paths.path_tree)
-        if diagonal == 0.0 and rows.mu[i] > 0.0:
-            rows.cfm[i] = HELD_YIELD * free_response(problem, i)
     problem.diagonal[i] = rows.cfm[i] + diagonal
     problem.b[i] = rows.bias[i] + (product(J_a, free[a]) + product(J_b, free[b]))
     # what nothing can move has no impulse
@@ -122,9 +120,11 @@ def assemble_boxes(world: World) -> None:
 
 @kernel
 def complete(world: World) -> None:
-    """Add up the rows of couplings; how many paths of rows there are."""
+    """Add up the rows of couplings; friction that moves nothing yields; count paths."""
     problem, paths, n_rows = world.work.problem, world.work.dense, world.work.rows.count[0]
     add_up(problem, problem.b)
+    if has_trees(world):
+        yield_friction(problem)
     problem.mobility.work.paths[0] = n_rows if n_rows <= paths.path.shape[0] else 0
 
 

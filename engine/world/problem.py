@@ -17,11 +17,6 @@ FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 BIAS_APPLIED = math.inf
 
 
-# share of what a free body would have that friction yields where joints and motors give its slip,
-# which no impulse changes: it is at its limit from some micrometres per second on, and has no
-# impulse from the rounding of a slip that is zero (decision 1230)
-HELD_YIELD = 1e-4
-
 # problems whose sweeps the threads of a crew share: that of the kick, and one island of it
 KICK, ISLAND = 1, 2
 
@@ -65,7 +60,7 @@ class Problem(NamedTuple):
     )
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
-    error: NDArray  # (max,) m or rad        of an equation: C where it was written
+    error: NDArray  # (max,) m or rad        of an equation: C where it was written; of friction m/s or rad/s: slip that a step makes of a turn
     joint: NDArray  # (max,) int64           the row's joint, -1: none
     sweep_bias_delta: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contacts.py; out: BIAS_APPLIED if they did
     lo: NDArray  # (max,) N s or N m s       of tangent and dependent rows: scratch of solvers

@@ -40,7 +40,7 @@ class Rows(NamedTuple):
     cfm: NDArray  # (max,) 1/kg ...           compliance: w = J v + bias + cfm lam
     lo: NDArray  # (max,) N s or N m s
     hi: NDArray  # (max,) N s or N m s
-    error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated); of a force element m/s: correction of its damper's rate
+    error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated); of a force element m/s: correction of its damper's rate; of friction m/s or rad/s: slip that a step makes of a turn
     normal_row: NDArray  # (max,) int64       row of the normal for tangents, spinning and rolling, -1 otherwise
     mu: NDArray  # (max,) - or m              share of the normal impulse that bounds such a row
     lam_warm: NDArray  # (max,) N s or N m s  guess

@@ -175,6 +175,41 @@ def test_spinning_friction_on_a_turntable(formulation: str) -> None:
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("shape", [BOX, BALL])
+@pytest.mark.parametrize("dt", [1e-3, 4e-3, 1.0 / 60.0])
+def test_what_turns_with_its_floor_does_not_slide(
+    formulation: str, shape: Document, dt: float
+) -> None:
+    """A load on a turntable that also has its guide: what a step makes of the turn, 2 um/s to 5
+    mm/s, is no slip, and the guide has the centripetal force alone."""
+    turn, r = 2.0, 1.0
+    scene = gate(shape, {"parent": "belt", "collide_connected": True}, formulation=formulation)
+    scene["simulation"] |= {"dt": dt, "duration": 0.5}
+    scene["bodies"][0] |= {"linear_velocity": [0, 0, 0], "angular_velocity": [0, 0, turn]}
+    spin = {"linear_velocity": [0, turn * r, 0], "angular_velocity": [0, 0, turn]}
+    scene["bodies"][1] |= {"position": [r, 0, 0.1], **spin}
+    tables, _ = results(scene)
+    force = np.hypot(tables["joints"]["fx"], tables["joints"]["fy"])
+    assert force[2:] == pytest.approx(MASS * turn**2 * r, rel=5e-3)
+    assert force.max() < 1.1 * MASS * turn**2 * r
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("speed", [1e-3, 1e-2, 1.0])
+def test_a_light_pad_under_a_heavy_load_has_its_friction(formulation: str, speed: float) -> None:
+    """1 g in a guide below 100 kg that is welded on it."""
+    scene = gate(formulation=formulation)
+    scene["bodies"][0]["linear_velocity"] = [speed, 0, 0]
+    scene["bodies"][1]["mass"] = 1e-3
+    heavy: Document = {"name": "heavy", "mass": 100.0, "inertia": [1.0] * 3}
+    scene["bodies"].append(heavy | {"position": [0, 0, 0.5]})
+    weld = {"name": "weld", "type": "fixed", "parent": "load", "child": "heavy"}
+    scene["joints"].append(weld | {"anchor": [0, 0, 0.3]})
+    tables, _ = results(scene)
+    assert last(tables["joints"], "guide", "fx")[0] == pytest.approx(-MU * G * 100.001, rel=1e-6)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_no_slip_has_no_friction(formulation: str) -> None:
     """The rounding of a slip that is zero loads nothing: a load that is let down on a floor in a
     tilted guide, in axes that no number is round in."""

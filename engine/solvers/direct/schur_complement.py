@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.coupled import add_up, add_up_matrix, goes_on, repeat
+from cardan.engine.problem.given_slip import load_of_normal, yield_of
 from cardan.engine.problem.operator import first_dependent, write_matrix
 from cardan.engine.solvers.direct.block_ldlt import solve_many, solve_one, write_factor
 from cardan.engine.solvers.direct.cholesky import DEPENDENT
@@ -34,7 +35,6 @@ from cardan.engine.solvers.direct.elimination_order import (
     is_in_graph,
 )
 from cardan.engine.world.equations import FACTORED, NODE_ROWS, ORDERED, SIDES
-from cardan.engine.world.problem import HELD_YIELD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -209,17 +209,25 @@ def silence(problem: Problem, dense: Dense, m: int) -> None:
     changes. A motor against a lock keeps both, and pushes with its largest force. Friction keeps
     both and yields: where the equations let surfaces slide it is at its limit.
     """
-    S, b, scale, mu = dense.S, dense.vectors[0], dense.vectors[4], dense.vectors[3]
-    first = problem.count[1] - (problem.count[0] - m)
+    S, b, scale, mu, lam = (
+        dense.S,
+        dense.vectors[0],
+        dense.vectors[4],
+        dense.vectors[3],
+        dense.vectors[5],
+    )
+    eliminated = problem.count[0] - m
     for r in range(m):
         if not S[r, r] > DEPENDENT * scale[r]:
-            if r >= first and mu[r] == 0.0:
+            if r >= problem.count[1] - eliminated and mu[r] == 0.0:
                 b[r], scale[r] = 0.0, 0.0
             for s in range(m):
                 S[r, s] = 0.0
                 S[s, r] = 0.0
             if mu[r] > 0.0:
-                S[r, r] = HELD_YIELD * scale[r]
+                i, n = dense.indices[0, r], dense.indices[8, r]
+                load = load_of_normal(lam[n], b[n], S[n, n])
+                S[r, r] = yield_of(problem.error[i], mu[r] * load, scale[r])
 
 
 @kernel
