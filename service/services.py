@@ -1,7 +1,6 @@
 """All parts around the queue: database, dispatcher, compute pool, results, signals."""
 
 import asyncio
-import fcntl
 import logging
 import os
 import secrets
@@ -10,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -54,7 +52,7 @@ class Services:
     def __init__(self, settings: Settings, launcher: WorkerLauncher) -> None:
         """Open the data folder. Raises SettingsError when it cannot be used."""
         self.settings = settings
-        self._lock = _lock_folder(settings)
+        self._lock = settings.lock_data()
         self.changes = Changes()
         try:
             self._engine = open_database_of(settings)
@@ -293,21 +291,3 @@ def _lanes(settings: Settings) -> PoolOptions:
         small_bytes=settings.small_scene_bytes,
         answer_s=settings.answer_s,
     )
-
-
-def _lock_folder(settings: Settings) -> IO[bytes]:
-    """Take the data folder: two services on one queue would each think the other dead."""
-    try:
-        settings.results.mkdir(parents=True, exist_ok=True)
-        file = (settings.data / "lock").open("wb")
-    except OSError as error:
-        raise SettingsError(f"The data folder {settings.data} cannot be used: {error}") from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise SettingsError(
-            f"The data folder {settings.data} is in use by another running service; "
-            "stop that one or choose another folder with --data."
-        ) from error
-    return file

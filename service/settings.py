@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -244,6 +244,31 @@ class Settings(BaseModel):
     def results(self) -> Path:
         """Folder in which workers write recordings; by default they stay there."""
         return self.data / "results"
+
+    def lock_data(self) -> IO[bytes]:
+        """Take the data folder until the file that is returned is closed. Raises SettingsError.
+
+        Two services on one queue would each think the other dead.
+        """
+        import fcntl  # of Unix alone
+
+        try:
+            self.results.mkdir(parents=True, exist_ok=True)
+            file = (self.data / "lock").open("ab")
+        except OSError as error:
+            raise SettingsError(f"The data folder {self.data} cannot be used: {error}") from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.close()
+            raise SettingsError(
+                f"The data folder {self.data} is in use by another running service; "
+                "stop that one or choose another folder with --data."
+            ) from error
+        except OSError as error:
+            file.close()
+            raise SettingsError(f"The data folder {self.data} cannot be locked: {error}") from error
+        return file
 
 
 def variables() -> dict[str, str]:

@@ -1,7 +1,6 @@
 """`cardan serve`: serve until a signal, also while the kernels are still being compiled."""
 
 import asyncio
-import fcntl
 import os
 import signal
 import socket
@@ -176,14 +175,4 @@ def _check_free(settings: Settings) -> None:
                 f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
                 "choose another one with --port or --host."
             ) from error
-    try:
-        settings.data.mkdir(parents=True, exist_ok=True)
-        with (settings.data / "lock").open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise SettingsError(
-            f"The data folder {settings.data} is in use by another running service; "
-            "stop that one or choose another folder with --data."
-        ) from error
-    except OSError as error:
-        raise SettingsError(f"The data folder {settings.data} cannot be used: {error}") from error
+    settings.lock_data().close()
