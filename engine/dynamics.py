@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.coordinates import coordinates_of
-from cardan.engine.build.faults import Faults, SceneError
+from cardan.engine.build.faults import QUATERNION_TOLERANCE, Faults, SceneError
 from cardan.engine.build.initial import initials
 from cardan.engine.build.placement import Placement
 from cardan.engine.build.poses import Poses
@@ -32,7 +32,6 @@ from cardan.schemas.error import shown
 
 Array = NDArray[np.float64]
 
-QUATERNION_TOLERANCE = 1e-3
 ORIGIN = (0.0, 0.0, 0.0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cardan.schemas import Fault, SceneInvalid
 from cardan.schemas.error import found as found
 from cardan.schemas.given import GivenInvalid as GivenInvalid
+from cardan.schemas.quantities import QUATERNION_TOLERANCE as QUATERNION_TOLERANCE
 
 
 class SceneError(SceneInvalid):

@@ -12,7 +12,7 @@ from cardan.engine.accounting.commanded import forget_drives
 from cardan.engine.accounting.energy import momenta, moving_energy, potential_energy
 from cardan.engine.accounting.stretches import forget_stretches
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
-from cardan.engine.build.faults import GivenInvalid
+from cardan.engine.build.faults import QUATERNION_TOLERANCE, GivenInvalid
 from cardan.engine.build.faults import found as in_words
 from cardan.engine.build.initial import open_joints
 from cardan.engine.build.placement import Placed, Placement, place
@@ -35,7 +35,6 @@ Values = Mapping[str, Any] | Any
 # "q" or "qd", the number of a joint outside of the trees, and what it is said to have there
 Claim = tuple[str, int, Array]
 
-QUATERNION_TOLERANCE = 1e-3
 # by rounding alone the length of a quaternion that was divided by its length differs from 1 by this
 ROUNDED_LENGTH = 4e-16
 

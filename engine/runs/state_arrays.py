@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cardan.engine.build.coordinates import Coordinate
-from cardan.engine.interaction.states import QUATERNION_TOLERANCE, of_unit_length
+from cardan.engine.build.faults import QUATERNION_TOLERANCE
+from cardan.engine.interaction.states import of_unit_length
 
 Array = NDArray[np.float64]
 

@@ -25,6 +25,7 @@ from cardan.engine.statics.stops import beyond_limits
 from cardan.engine.statics.tables import coordinates_of_joints
 from cardan.schemas import GivenScene, scene_of
 from cardan.schemas.given import GivenInvalid
+from cardan.schemas.quantities import QUATERNION_TOLERANCE
 
 Array = NDArray[np.float64]
 
@@ -32,7 +33,6 @@ MOST_STEPS = 200
 # largest change of an angle in a step [rad], of a displacement as a share of the scene's length
 LARGEST_STEP = 0.5
 LEAST_DAMPING, FIRST_DAMPING, MOST_DAMPING = 1e-10, 1e-3, 1e6
-QUATERNION_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,10 @@ def read_target(smooth: SmoothModel, given: Mapping[str, Any], number: int) -> T
     if orientation is not None:
         size = float(np.linalg.norm(orientation))
         if abs(size - 1.0) > QUATERNION_TOLERANCE:
-            message = f"the quaternion of a target has length {size:.6g}; 1 is needed"
+            message = (
+                f"the quaternion of a target has length {size:.6g}; 1 within "
+                f"{QUATERNION_TOLERANCE} is needed"
+            )
             raise GivenInvalid((*where, "orientation"), message)
         orientation = orientation / size
     point = np.zeros(3) if values["point"] is None else values["point"]
