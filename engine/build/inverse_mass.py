@@ -150,9 +150,9 @@ def spring_inverse_masses(model: Model) -> Array:
     least = np.zeros(len(bodies.kind))
     moving = bodies.kind == DYNAMIC
     least[moving] = np.linalg.eigvalsh(bodies.inertia_B[moving])[:, 0]
-    told = rigid_drives(joints).any(axis=1)
+    driven = rigid_drives(joints).any(axis=1)
     inverse = bodies.inverse_mass.copy()
-    for body in (joints.body_a[told], joints.body_b[told]):
+    for body in (joints.body_a[driven], joints.body_b[driven]):
         inverse[body], least[body] = 0.0, np.inf
     found = np.zeros(len(along))
     for of_joint, of_force, anchor in (

@@ -46,5 +46,5 @@ def term_at(joints: Joints, t: int, q: float) -> Jet:
     if is_straight(joints, t):
         return (float(factor * q), float(factor), 0.0)
     span = (joints.term_piece[t], joints.term_piece[t + 1])
-    f, slope, bend = curve_at(joints.piece, span, joints.term_period[t], q)
-    return (float(factor * f), float(factor * slope), float(factor * bend))
+    f, slope, second = curve_at(joints.piece, span, joints.term_period[t], q)
+    return (float(factor * f), float(factor * slope), float(factor * second))

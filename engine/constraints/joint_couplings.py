@@ -114,10 +114,10 @@ def write_terms(
             keep_coordinate(joints, state, k, axis, frame)
         row = start_row(rows, ROW_COUPLING, frame.body_a, frame.body_b)
         belong_to_joint(rows, row, j, 0, state)
-        own, slope, bend = term_at(joints, t, state.joint_q[k, axis])
+        own, slope, second = term_at(joints, t, state.joint_q[k, axis])
         curvature += slope * write_coordinate(rows, row, joints, k, axis, frame)
-        if bend != 0.0:
-            curvature += bend * row_speed(rows, row, state) ** 2
+        if second != 0.0:
+            curvature += second * row_speed(rows, row, state) ** 2
         scale_row(rows, row, slope)
         value += own
         speed += row_speed(rows, row, state)

@@ -240,11 +240,11 @@ def stretch_errors(model: Model, state: State) -> Array:
     error = ERROR_OF_CHANGE * kept[:, MOST_VARIED_X]
     reach = 0.5 * (kept[:, MOST_X] - kept[:, LEAST_X])
     given = prescribed_bodies(model) | (model.bodies.kind != DYNAMIC)
-    told = np.concatenate(
+    prescribed = np.concatenate(
         [given[one.body_a] & given[one.body_b] for one in (model.joints, model.forces)]
     )
-    told[: len(model.joints.kind)] &= model.joints.kind != COUPLING
-    return np.where((error > SMALL_SHARE) & ~told, ratio(error, reach), 0.0)
+    prescribed[: len(model.joints.kind)] &= model.joints.kind != COUPLING
+    return np.where((error > SMALL_SHARE) & ~prescribed, ratio(error, reach), 0.0)
 
 
 def growth(model: Model, kept: Array, h: float) -> Array:
