@@ -111,8 +111,8 @@ def spoiled_by_joints(joints: Joints, axis: Array) -> Mask:
     spoiled = np.zeros(len(axis), bool)
     pins = is_one_of(joints.kind, PINS)
     points = is_one_of(joints.kind, (BALL, DISTANCE)) & ~joints.wheel.any(axis=1)
-    posed = joints.limit_on.any(axis=1) | joints.motor_kind.any(axis=1)
-    points &= ~(posed & (joints.kind == BALL))
+    holds_angle = joints.limit_on.any(axis=1) | joints.motor_kind.any(axis=1)
+    points &= ~(holds_angle & (joints.kind == BALL))
     ends = (
         (joints.body_a, joints.anchor_A, joints.axis_A),
         (joints.body_b, joints.anchor_B, joints.axis_B),

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.service.real_server import DROP, Server, long_scene, run_to_end, wait_for
-from tests.service.test_storage import KEY, MASS, database_of, ended, hash_of, with_key
+from tests.service.test_storage import KEY, batch_of, database_of, ended, hash_of, hashes, with_key
 
 pytestmark = pytest.mark.e2e
 
@@ -25,22 +25,6 @@ def placed(on_ray, tmp_path):
         made.stop()
 
 
-def post(client, steps):
-    variations = {MASS: [1.0 + 0.1 * number for number in range(RUNS)]}
-    body = {"scene": long_scene(steps), "variations": variations}
-    answer = client.post("/v1/batches", json=body)
-    assert answer.status_code == 202, answer.text
-    return f"/v1/batches/{answer.json()['id']}"
-
-
-def hashes(client, batch):
-    done = wait_for(lambda: ended(client, batch), 240.0, "the end of the batch")
-    assert done["status"] == "succeeded"
-    runs = client.get(f"{batch}/runs", params={"page_size": 100}).json()["items"]
-    assert len(runs) == RUNS
-    return [hash_of(client, run) for run in runs]
-
-
 def members(ray_cluster):
     """Actors of the cluster, by the names that Ray gives to their processes."""
     found = []
@@ -52,9 +36,9 @@ def members(ray_cluster):
 
 
 def test_a_batch_on_two_nodes_ends_with_the_bits_of_one_machine(placed, client):
-    undisturbed = post(client, 10_000)
+    undisturbed = batch_of(client, RUNS, 10_000)
     with with_key(placed.start()) as there:
-        batch = post(there, 10_000)
+        batch = batch_of(there, RUNS, 10_000)
         assert hashes(there, batch) == hashes(client, undisturbed)
         assert there.get("/v1/limits").json()["parallel_runs"] == 2
         metrics = there.get("/metrics").text
@@ -70,16 +54,16 @@ def test_a_batch_on_two_nodes_ends_with_the_bits_of_one_machine(placed, client):
 
 
 def test_a_node_that_is_killed_while_it_holds_runs_costs_no_bit(placed, client, ray_cluster):
-    undisturbed = post(client, 40_000)
+    undisturbed = batch_of(client, RUNS, 40_000)
     with with_key(placed.start()) as there, database_of(placed) as ask:
-        batch = post(there, 40_000)
+        batch = batch_of(there, RUNS, 40_000)
         wait_for(lambda: len(ask(HELD)) == 2, what="runs on both nodes")
         ray_cluster.kill(ray_cluster.nodes[1])
         assert hashes(there, batch) == hashes(client, undisturbed)
         assert "worker_lost" in ask(OUTCOMES)
         # a node that joins gets the member of the one that was lost
         ray_cluster.add()
-        hashes(there, post(there, 10_000))
+        hashes(there, batch_of(there, RUNS, 10_000))
         wait_for(lambda: len(members(ray_cluster)) == 2, what="a member on the new node")
 
 

@@ -127,25 +127,28 @@ def test_addresses_that_cannot_be_used_end_the_start(elsewhere, variable, value,
 
 
 MASS = "/bodies/1/mass"
-VARIANTS = {MASS: [1.0 + 0.1 * number for number in range(24)]}
 
 
-def batch_of(client):
-    answer = client.post("/v1/batches", json={"scene": long_scene(30_000), "variations": VARIANTS})
+def batch_of(client, runs, steps):
+    """Queue a batch of so many runs of so many steps; its address."""
+    variations = {MASS: [1.0 + 0.1 * number for number in range(runs)]}
+    body = {"scene": long_scene(steps), "variations": variations}
+    answer = client.post("/v1/batches", json=body)
     assert answer.status_code == 202, answer.text
     return f"/v1/batches/{answer.json()['id']}"
 
 
 def hashes(client, batch):
+    """Of the states at the end of the runs of a batch."""
     done = wait_for(lambda: ended(client, batch), 240.0, "the end of the batch")
     assert done["status"] == "succeeded"
     runs = client.get(f"{batch}/runs", params={"page_size": 100}).json()["items"]
-    assert len(runs) == len(VARIANTS[MASS])
+    assert len(runs) == done["runs"]
     return [hash_of(client, run) for run in runs]
 
 
 def test_two_machines_share_a_queue_and_one_takes_over_from_the_other(elsewhere, client, tmp_path):
-    undisturbed = batch_of(client)
+    undisturbed = batch_of(client, 24, 30_000)
     owners = "SELECT DISTINCT split_part(owner, '/', 1) FROM attempts WHERE outcome = 'succeeded'"
     held = "SELECT id FROM runs WHERE owner LIKE :who"
     other = Server(tmp_path / "other", elsewhere.environ).start()
@@ -155,7 +158,7 @@ def test_two_machines_share_a_queue_and_one_takes_over_from_the_other(elsewhere,
             (name,) = ask(owners)
             elsewhere.start()
             # what one accepts the other knows, and computes as well
-            batch = batch_of(there)
+            batch = batch_of(there, 24, 30_000)
             wait_for(lambda: len(ask(owners)) == 2, 120.0, "a run of each")
             wait_for(lambda: ask(held, who=f"{name}/%"), what="a run that will be lost")
             other.kill()
