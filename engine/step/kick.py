@@ -13,7 +13,7 @@ from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.geometric_stiffness import slow_links
 from cardan.engine.constraints.rolling import follow_curvature
-from cardan.engine.constraints.turning_slip import write_turning_slip
+from cardan.engine.constraints.slip_of_turns import write_slip_of_turns
 from cardan.engine.constraints.write_rows import write_rows
 from cardan.engine.impacts.impulse_accumulator import accumulate_last
 from cardan.engine.integrators.apply_impulses import (
@@ -83,7 +83,7 @@ def assemble_problem(world: World) -> None:
     write_contact_rows(world)
     follow_curvature(world)
     if world.model.joints.kind.shape[0] > 0:
-        write_turning_slip(world)
+        write_slip_of_turns(world)
     if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(world)
     now = record_phase(world.report, PHASE_ROWS, now)

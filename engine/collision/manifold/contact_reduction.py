@@ -14,13 +14,24 @@ from cardan.engine.collision.mesh.triangle import bottom_of, top_of, triangle_of
 from cardan.engine.collision.narrow.solid import radius_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, dot, load3, store3, sub
-from cardan.engine.world.collision import CLUSTER_POINTS, MAX_GROUPS, Pair, Patch, Reduction
+from cardan.engine.world.collision import (
+    BOUND,
+    CLUSTER_POINTS,
+    MAX_GROUPS,
+    Pair,
+    Patch,
+    Reduction,
+)
 from cardan.engine.world.model import Meshes
 
 # Normals with a larger cosine are similar: 5 degrees.
 ALIKE = 0.996
+# Normals with a larger cosine are identical: 1e-4 rad.
+SAME_NORMAL = 1.0 - 5e-9
 # Contacts closer than this share of the size are identical.
 SAME_POINT = 2e-5
+# Share of a depth that may remain of it after the motion that resolves it.
+CLEARED = 1e-3
 # Gaps that differ by less than this share of the size are equal.
 SAME_GAP = 1e-6
 # What overlaps, or rises above what carries, by less than this share of the margin passes by.
@@ -86,7 +97,10 @@ def add_touch(
     first = g * CLUSTER_POINTS
     for row in range(first, first + reduction.size[g]):
         d = sub(load3(reduction.point, row), p)
-        if dot(d, d) <= (SAME_POINT * size) ** 2 and dot(n, load3(reduction.normal, row)) > ALIKE:
+        if (
+            dot(d, d) <= (SAME_POINT * size) ** 2
+            and dot(n, load3(reduction.normal, row)) > SAME_NORMAL
+        ):
             shallower = gap - reduction.gap[row]
             same = abs(shallower) <= SAME_GAP * size
             if (same and feature < reduction.feature[row]) or (not same and shallower < 0.0):
@@ -175,37 +189,45 @@ def sort_groups(reduction: Reduction) -> None:
 
 
 @kernel
-def drop_resolved(reduction: Reduction, pair: Pair, meshes: Meshes, size: float) -> None:
+def drop_cleared(reduction: Reduction, pair: Pair, meshes: Meshes, by: int, b: int) -> None:
+    """Drop the contacts of group b with triangles that the motion out of contact `by` resolves."""
+    slack = SAME_GAP * pair.solids[0, BOUND]
+    d, gap = load3(reduction.normal, by), min(reduction.gap[by], 0.0)
+    bottom = bottom_of(pair, d, radius_of(pair, 0))
+    first, kept = b * CLUSTER_POINTS, 0
+    for row in range(first, first + reduction.size[b]):
+        free = False
+        if reduction.gap[row] < gap - slack:
+            corners = triangle_of(pair, meshes, reduction.triangle[row])
+            left = max(slack, CLEARED * (gap - reduction.gap[row]))
+            free = bottom - top_of(corners, d) >= gap - left
+        if not free:
+            move(reduction, row, first + kept)
+            kept += 1
+    reduction.size[b] = kept
+
+
+@kernel
+def drop_resolved(reduction: Reduction, pair: Pair, meshes: Meshes) -> None:
     """Drop contacts with triangles that the motion out of a less deep group resolves as well.
 
-    Group a requires a motion of depth_a = max(-gap_a, 0) along d_a. A triangle T is clear after it
-    if min_solid d_a . x - max_T d_a . x >= -depth_a. Example: a box that overhangs the rim of a
-    mesh penetrates the top slightly and lies entirely behind the side face: the top is less deep
-    and resolves the side.
+    A contact of group a requires a motion of depth_a = max(-gap_a, 0) along d_a. A triangle T is
+    clear after it if min_solid d_a . x - max_T d_a . x >= -depth_a. Example: a box that overhangs
+    the rim of a mesh penetrates the top slightly and lies entirely behind the side face: the top is
+    less deep and resolves the side. Where the box tilts over the rim only the contact with the rim
+    does, which has the normal of the box.
     """
-    slack = SAME_GAP * size
+    slack, used = SAME_GAP * pair.solids[0, BOUND], reduction.used[0]
     sort_groups(reduction)
-    for k in range(reduction.used[0]):
-        a = reduction.order[k]
-        deepest = deepest_of(reduction, a)
-        if deepest < 0:
-            continue
-        d = load3(reduction.normal, deepest)
-        gap = min(reduction.gap[deepest], 0.0)
-        bottom = bottom_of(pair, d, radius_of(pair, 0))
-        for j in range(k + 1, reduction.used[0]):
-            b = reduction.order[j]
-            first = b * CLUSTER_POINTS
-            kept = 0
-            for row in range(first, first + reduction.size[b]):
-                free = False
-                if reduction.gap[row] < gap - slack:
-                    corners = triangle_of(pair, meshes, reduction.triangle[row])
-                    free = bottom - top_of(corners, d) >= gap - slack
-                if not free:
-                    move(reduction, row, first + kept)
-                    kept += 1
-            reduction.size[b] = kept
+    for k in range(used):
+        first = reduction.order[k] * CLUSTER_POINTS
+        for by in range(first, first + reduction.size[reduction.order[k]]):
+            for j in range(k + 1, used):
+                b = reduction.order[j]
+                deepest = deepest_of(reduction, b)
+                least = min(reduction.gap[by], 0.0) - slack
+                if deepest >= 0 and reduction.gap[deepest] < least:
+                    drop_cleared(reduction, pair, meshes, by, b)
 
 
 @kernel

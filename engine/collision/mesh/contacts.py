@@ -36,6 +36,7 @@ from cardan.engine.collision.mesh.aabb_tree import (
     start_walk,
     triangle_meets,
 )
+from cardan.engine.collision.mesh.beside_edges import drop_beside_edges
 from cardan.engine.collision.mesh.edges import edge_hit, is_met
 from cardan.engine.collision.mesh.inside import take_inside
 from cardan.engine.collision.mesh.joined import REPEATED, joined_contact
@@ -292,8 +293,9 @@ def write_mesh_contacts(
     if reduction.used[0] == 0 and meshes.inside[m] != INSIDE_NONE:
         take_inside(scratch, meshes, m, sides, reach)
     size = pair.solids[0, BOUND]
-    drop_resolved(reduction, pair, meshes, size)
     if reduction.used[0] > 1:
+        drop_beside_edges(scratch, pair, sides)
+        drop_resolved(reduction, pair, meshes)
         drop_below(reduction, pair, meshes, GRAZING * margin)
     count = choose_contacts(reduction, size, limit, scratch.spare)
     for k in range(count):

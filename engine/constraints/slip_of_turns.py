@@ -11,7 +11,7 @@ SAFE = 8.0
 
 
 @kernel
-def write_turning_slip(world: World) -> None:
+def write_slip_of_turns(world: World) -> None:
     """Write how much slip of each contact may be none, but what a step makes of turns.
 
     Surfaces that stand on each other while their bodies turn have in the middle of the step the

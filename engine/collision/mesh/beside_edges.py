@@ -1,0 +1,101 @@
+"""Contacts over faces that a solid leaves over a convex edge.
+
+What tips or slides over an edge of a mesh touches it along the normal of its own face, or of the
+triangle that it comes to. The triangle that it leaves ends there, and would push along its own
+normal what only moves past.
+"""
+
+from __future__ import annotations
+
+from cardan.engine.collision.manifold.contact_reduction import SAME_POINT, move
+from cardan.engine.collision.mesh.swept_bounds import relative_velocity
+from cardan.engine.collision.mesh.triangle import bottom_of
+from cardan.engine.collision.narrow.solid import radius_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import add, add_scaled, dot, load3, load3_from, sub
+from cardan.engine.world.collision import (
+    BOUND,
+    CLUSTER_POINTS,
+    POSITION,
+    CollisionScratch,
+    Pair,
+    Reduction,
+)
+
+# Contacts at a distance are at one place if they are closer than it, and than this share of the
+# size.
+MOST_APART = 1e-2
+
+
+@kernel
+def is_above(reduction: Reduction, pair: Pair, row: int) -> bool:
+    """Whether the solid is nowhere below the plane of a contact."""
+    n = load3(reduction.normal, row)
+    level = dot(n, load3(reduction.point, row)) - 0.5 * abs(reduction.gap[row])
+    slack = SAME_POINT * pair.solids[0, BOUND]
+    return bool(bottom_of(pair, n, radius_of(pair, 0)) >= level - slack)
+
+
+@kernel
+def is_at(reduction: Reduction, pair: Pair, row: int, other: int) -> bool:
+    """Whether a contact is at the place of another, which is no deeper."""
+    size, gap = pair.solids[0, BOUND], reduction.gap[other]
+    d = sub(load3(reduction.point, other), load3(reduction.point, row))
+    near = max(abs(gap), abs(reduction.gap[row]))
+    near = SAME_POINT * size + min(near, MOST_APART * size)
+    return bool(dot(d, d) <= near * near and gap <= reduction.gap[row] + near)
+
+
+@kernel
+def passes_over(scratch: CollisionScratch, sides: tuple[int, int], row: int, other: int) -> bool:
+    """Whether the point of a contact is beyond that of another, where the face ends, before its gap
+    closes."""
+    reduction = scratch.reduction
+    n, p, gap = load3(reduction.normal, row), load3(reduction.point, row), reduction.gap[row]
+    if not gap > 0.0 or reduction.gap[other] > gap:
+        return False
+    v = relative_velocity(scratch, sides, add(load3_from(scratch.solids, sides[0], POSITION), p))
+    closing = -dot(n, v)
+    if not closing > 0.0:
+        return False
+    m = load3(reduction.normal, other)
+    beyond = add_scaled(m, -dot(m, n), n)
+    way = sub(add_scaled(p, gap / closing, v), load3(reduction.point, other))
+    return bool(dot(beyond, way) > 0.0)
+
+
+@kernel
+def is_left(scratch: CollisionScratch, pair: Pair, sides: tuple[int, int], row: int) -> bool:
+    """Whether the solid goes on below the plane of a contact, and stands on another where that
+    face ends."""
+    reduction = scratch.reduction
+    if is_above(reduction, pair, row):
+        return False
+    for g in range(reduction.used[0]):
+        first = g * CLUSTER_POINTS
+        for other in range(first, first + reduction.size[g]):
+            if other == row:
+                continue
+            beside = is_at(reduction, pair, row, other)
+            if not (beside or passes_over(scratch, sides, row, other)):
+                continue
+            if is_above(reduction, pair, other):
+                return True
+    return False
+
+
+@kernel
+def drop_beside_edges(scratch: CollisionScratch, pair: Pair, sides: tuple[int, int]) -> None:
+    """Drop contacts over faces that the solid leaves; sides = (solid, mesh).
+
+    Check   tests/laws/test_passing.py
+    """
+    reduction = scratch.reduction
+    for g in range(reduction.used[0]):
+        first, kept = g * CLUSTER_POINTS, 0
+        for row in range(first, first + reduction.size[g]):
+            if not is_left(scratch, pair, sides, row):
+                if first + kept != row:
+                    move(reduction, row, first + kept)
+                kept += 1
+        reduction.size[g] = kept
