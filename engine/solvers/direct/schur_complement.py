@@ -209,24 +209,25 @@ def silence(problem: Problem, dense: Dense, m: int) -> None:
     changes. A motor against a lock keeps both, and pushes with its largest force. Friction keeps
     both and yields: where the equations let surfaces slide it is at its limit.
     """
-    S, b, scale, mu, lam = (
+    S, b, scale, mu, normal = (
         dense.S,
         dense.vectors[0],
         dense.vectors[4],
         dense.vectors[3],
-        dense.vectors[5],
+        dense.indices[8],
     )
     eliminated = problem.count[0] - m
     for r in range(m):
         if not S[r, r] > DEPENDENT * scale[r]:
-            if r >= problem.count[1] - eliminated and mu[r] == 0.0:
+            slides = mu[r] > 0.0 and normal[r] >= 0
+            if r >= problem.count[1] - eliminated and not slides:
                 b[r], scale[r] = 0.0, 0.0
             for s in range(m):
                 S[r, s] = 0.0
                 S[s, r] = 0.0
-            if mu[r] > 0.0:
-                i, n = dense.indices[0, r], dense.indices[8, r]
-                load = load_of_normal(lam[n], b[n], S[n, n])
+            if slides:
+                i, n = dense.indices[0, r], normal[r]
+                load = load_of_normal(dense.vectors[5, n], b[n], S[n, n])
                 S[r, r] = yield_of(problem.error[i], mu[r] * load, scale[r])
 
 
