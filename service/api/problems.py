@@ -102,6 +102,11 @@ def header_problem(
     return ProblemError(422, code, message, errors=[fault])
 
 
+def fault_problem(fault: Fault, code: str) -> ProblemError:
+    """Return the problem, 422, of one fault."""
+    return ProblemError(422, code, fault.message, errors=[fault.model_dump()])
+
+
 def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
     """Return the JSON object of a problem."""
     return {

@@ -17,7 +17,7 @@ from cardan.schemas.quantities import Boolean, Index, Text
 from cardan.schemas.step_problem import StepProblemAnswer
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.owners import owner_of
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import ProblemError, fault_problem
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.session_views import SessionView
 from cardan.service.api.sessions import (
@@ -84,7 +84,7 @@ async def fork(
         fault = Fault(
             pointer="/time", code="contradiction", message=message, got=asked.time, hint=None
         )
-        raise ProblemError(422, "invalid_request", message, errors=[fault.model_dump()])
+        raise fault_problem(fault, "invalid_request")
 
     async def made() -> LiveSession:
         await session.open()

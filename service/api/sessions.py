@@ -18,7 +18,7 @@ from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_body, read_bytes
 from cardan.service.api.named_scenes import answer_about_scene
 from cardan.service.api.owners import owner_of, seen_by
-from cardan.service.api.problems import ProblemError, header_problem
+from cardan.service.api.problems import fault_problem, header_problem
 from cardan.service.api.quotas import refuse_beyond_stored
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.session_views import SessionPage, SessionView, describe
@@ -321,5 +321,5 @@ async def optional_body(request: Request) -> dict[str, Any]:
     if not isinstance(document, dict):
         message = f"The body must be a JSON object; found {found(document)}."
         fault = Fault(pointer="", code="not_an_object", message=message, got=shown(document))
-        raise ProblemError(422, "invalid_request", message, errors=[fault.model_dump()])
+        raise fault_problem(fault, "invalid_request")
     return document

@@ -15,7 +15,7 @@ from cardan.schemas.pointer import to_pointer
 from cardan.schemas.stream import ChannelOptions, Subscribe
 from cardan.schemas.translate import translate
 from cardan.service import clock
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import ProblemError, fault_problem
 from cardan.service.streams.codec import CHANNELS
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -92,7 +92,7 @@ def read_message(model: type[Model], message: dict[str, Any]) -> Model:
 def _refusal(code: str, place: Sequence[str | int], message: str, got: str) -> ProblemError:
     """The problem of one fault of a message."""
     fault = Fault(pointer=to_pointer(place), code=code, message=message, got=shown(got))
-    return ProblemError(422, code, message, errors=[fault.model_dump()])
+    return fault_problem(fault, code)
 
 
 def id_of(message: dict[str, Any]) -> str | None:
