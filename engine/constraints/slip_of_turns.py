@@ -30,7 +30,9 @@ def write_slip_of_turns(world: World) -> None:
             made += dot(w, w) * norm(sub(p, load3(state.p_WB, body)))
         made *= SAFE * h * (min(h * turn, 1.0) if rows.smooth[row] == 1 else 1.0)
         rows.error[row + 1], rows.error[row + 2] = made, made
-    for row in range(rows.count[1]):
-        if rows.normal_row[row] >= 0:
-            w_a, w_b = load3(state.w_WB_W, rows.body_a[row]), load3(state.w_WB_W, rows.body_b[row])
-            rows.error[row] = SAFE * h * (dot(w_a, w_a) + dot(w_b, w_b))
+    # spinning and rolling friction: the last box rows
+    row = rows.count[1] - 1
+    while row >= 0 and rows.normal_row[row] >= 0:
+        w_a, w_b = load3(state.w_WB_W, rows.body_a[row]), load3(state.w_WB_W, rows.body_b[row])
+        rows.error[row] = SAFE * h * (dot(w_a, w_a) + dot(w_b, w_b))
+        row -= 1

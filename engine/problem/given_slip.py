@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent
 from cardan.engine.trees.paths import free_response
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def yield_friction(problem: Problem) -> None:
     Writes  problem.cfm, diagonal
     Check   tests/laws/test_given_slip.py
     """
-    for i in range(problem.count[0]):
+    for i in range(first_dependent(problem), problem.count[0]):
         if problem.mu[i] > 0.0 and problem.diagonal[i] == 0.0:
             n = problem.normal_row[i]
             load = load_of_normal(problem.lam[n], problem.b[n], problem.diagonal[n])

@@ -37,6 +37,9 @@ SAME_GAP = 1e-6
 # What overlaps, or rises above what carries, by less than this share of the margin passes by.
 GRAZING = 1e-2
 
+# in place of the triangle of a contact that is dropped
+DROPPED = -1
+
 # (midpoint [m], normal from the mesh to the solid, gap [m])
 Touch = tuple[Vec3, Vec3, float]
 
@@ -189,22 +192,30 @@ def sort_groups(reduction: Reduction) -> None:
 
 
 @kernel
+def drop_marked(reduction: Reduction, g: int) -> None:
+    """Drop the contacts of group g whose triangle is DROPPED."""
+    first, left = g * CLUSTER_POINTS, 0
+    for row in range(first, first + reduction.size[g]):
+        if reduction.triangle[row] != DROPPED:
+            move(reduction, row, first + left)
+            left += 1
+    reduction.size[g] = left
+
+
+@kernel
 def drop_cleared(reduction: Reduction, pair: Pair, meshes: Meshes, by: int, b: int) -> None:
     """Drop the contacts of group b with triangles that the motion out of contact `by` resolves."""
     slack = SAME_GAP * pair.solids[0, BOUND]
     d, gap = load3(reduction.normal, by), min(reduction.gap[by], 0.0)
     bottom = bottom_of(pair, d, radius_of(pair, 0))
-    first, kept = b * CLUSTER_POINTS, 0
+    first = b * CLUSTER_POINTS
     for row in range(first, first + reduction.size[b]):
-        free = False
         if reduction.gap[row] < gap - slack:
             corners = triangle_of(pair, meshes, reduction.triangle[row])
             left = max(slack, CLEARED * (gap - reduction.gap[row]))
-            free = bottom - top_of(corners, d) >= gap - left
-        if not free:
-            move(reduction, row, first + kept)
-            kept += 1
-    reduction.size[b] = kept
+            if bottom - top_of(corners, d) >= gap - left:
+                reduction.triangle[row] = DROPPED
+    drop_marked(reduction, b)
 
 
 @kernel
@@ -245,16 +256,15 @@ def drop_below(reduction: Reduction, pair: Pair, meshes: Meshes, touching: float
         d = load3(reduction.normal, deepest)
         level = bottom_of(pair, d, radius_of(pair, 0)) - reduction.gap[deepest]
         for b in range(reduction.used[0]):
-            first, kept = b * CLUSTER_POINTS, 0
+            if b == a:
+                continue
+            first = b * CLUSTER_POINTS
             for row in range(first, first + reduction.size[b]):
-                below = False
-                if b != a and reduction.gap[row] > touching:
+                if reduction.gap[row] > touching:
                     corners = triangle_of(pair, meshes, reduction.triangle[row])
-                    below = top_of(corners, d) <= level + touching
-                if not below:
-                    move(reduction, row, first + kept)
-                    kept += 1
-            reduction.size[b] = kept
+                    if top_of(corners, d) <= level + touching:
+                        reduction.triangle[row] = DROPPED
+            drop_marked(reduction, b)
 
 
 @kernel

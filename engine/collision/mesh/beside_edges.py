@@ -7,7 +7,7 @@ normal what only moves past.
 
 from __future__ import annotations
 
-from cardan.engine.collision.manifold.contact_reduction import SAME_POINT, move
+from cardan.engine.collision.manifold.contact_reduction import DROPPED, SAME_POINT, drop_marked
 from cardan.engine.collision.mesh.swept_bounds import relative_velocity
 from cardan.engine.collision.mesh.triangle import bottom_of
 from cardan.engine.collision.narrow.solid import radius_of
@@ -92,10 +92,8 @@ def drop_beside_edges(scratch: CollisionScratch, pair: Pair, sides: tuple[int, i
     """
     reduction = scratch.reduction
     for g in range(reduction.used[0]):
-        first, kept = g * CLUSTER_POINTS, 0
+        first = g * CLUSTER_POINTS
         for row in range(first, first + reduction.size[g]):
-            if not is_left(scratch, pair, sides, row):
-                if first + kept != row:
-                    move(reduction, row, first + kept)
-                kept += 1
-        reduction.size[g] = kept
+            if is_left(scratch, pair, sides, row):
+                reduction.triangle[row] = DROPPED
+        drop_marked(reduction, g)
