@@ -35,8 +35,8 @@ export function installHooks(page) {
   };
   const hooks = {
     stats() {
-      const { render, memory, programs } = page.view.stage.renderer.info;
-      return { calls: render.calls, triangles: render.triangles, geometries: memory.geometries, programs: programs?.length ?? 0,
+      const { render } = page.view.stage.renderer.info;
+      return { calls: render.calls, triangles: render.triangles,
         slowestMs: page.drawn.slowest, bytes: page.session?.stream.bytes ?? 0, dropped: page.session?.dropped ?? 0 };
     },
     shown() {

@@ -32,8 +32,7 @@ import { Transport } from "./transport.js";
 import { View } from "./view.js";
 
 const PANEL_MS = 100;
-/** ms between pictures of the view where nothing moves */
-const IDLE_MS = 1000;
+const IDLE_MS = 1000; // between pictures of the view where nothing moves
 
 export class Page {
   constructor() {
@@ -242,7 +241,7 @@ export class Page {
     const began = performance.now();
     const { session, drawn } = this;
     this.transport.advance(Math.min(200, now - drawn.at));
-    const shown = (!this.arrangement && session?.timeline.sample(performance.now())) || null;
+    const shown = (!this.arrangement && session?.timeline.sample(began)) || null;
     if (session && shown) {
       if (shown.frame !== this.frame || shown.time !== drawn.time) this.pace.wake();
       this.frame = shown.frame;
@@ -257,7 +256,8 @@ export class Page {
       this.view.render(now, awake);
     }
     session?.stream.acknowledge();
-    if (now - drawn.panels > PANEL_MS) {
+    // a button stays under the finger that presses it: panels may grow or shrink
+    if (now - drawn.panels > PANEL_MS && !document.querySelector(":is(button,summary,[type=checkbox]):active")) {
       drawn.panels = now;
       this.drawPanels(now, shown);
     }

@@ -27,8 +27,10 @@ export class Pose {
     this.motors = motors;
     this.pane = byId("pose-pane", HTMLDetailsElement);
     this.host = byId("pose", HTMLElement);
-    this.home = byId("pose-home", HTMLButtonElement);
-    this.note = byId("pose-note", HTMLElement);
+    this.note = make("p", { id: "pose-note", class: "muted" });
+    this.home = /** @type {HTMLButtonElement} */ (make("button", { type: "button", disabled: true, title: "Every joint where the scene starts it", onclick: () => this.goHome() }, "Home"));
+    this.host.before(this.note);
+    this.host.after(this.home);
     /** @type {Scene | null} */
     this.scene = null;
     /** @type {Row[]} */
@@ -40,7 +42,6 @@ export class Pose {
     this.sending = false;
     /** @type {import("./session.js").Numbers["joints"]} of before the last `set_state`: no news of it, though its answer may be here */
     this.before = null;
-    this.home.addEventListener("click", () => this.goHome());
   }
 
   /** Whether the coordinates of joints are shown. */

@@ -102,6 +102,26 @@ def test_small_values_of_sliders_stay_in_their_pane(page: Any, shown: Shown) -> 
     assert value.evaluate(HIDDEN) <= 0
 
 
+def test_panels_keep_their_shape_while_a_button_is_pressed(page: Any, shown: Shown) -> None:
+    """One that grew or shrank took the button away from under the finger, and the click was lost."""
+    wanted = {"scene": FLOATING, "paused": False}
+    made = httpx.post(f"{shown.server}/v1/sessions", json=wanted, timeout=60)
+    made.raise_for_status()
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("cardan.shown().time > 0.2")
+    theme = "document.documentElement.dataset.theme"
+    before = page.evaluate(theme)
+    step = page.locator("#read-step")
+    page.locator("#theme").hover()
+    page.mouse.down()
+    pressed = step.text_content()
+    shown.wait(f"cardan.shown().step > {int(pressed) + 500}")
+    assert step.text_content() == pressed
+    page.mouse.up()
+    playwright_api.expect(step).not_to_have_text(pressed)
+    assert page.evaluate(theme) != before
+
+
 def test_times_of_small_steps_are_read(page: Any, shown: Shown) -> None:
     scene = {**FLOATING, "simulation": {"dt": 1e-5, "duration": 100}}
     made = httpx.post(f"{shown.server}/v1/sessions", json={"scene": scene}, timeout=60)
