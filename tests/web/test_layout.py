@@ -103,7 +103,7 @@ def test_small_values_of_sliders_stay_in_their_pane(page: Any, shown: Shown) -> 
 
 
 def test_panels_keep_their_shape_while_a_button_is_pressed(page: Any, shown: Shown) -> None:
-    """One that grew or shrank took the button away from under the finger, and the click was lost."""
+    """One that grew or shrank took the button from under the finger: the click was lost."""
     wanted = {"scene": FLOATING, "paused": False}
     made = httpx.post(f"{shown.server}/v1/sessions", json=wanted, timeout=60)
     made.raise_for_status()
