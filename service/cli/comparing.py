@@ -18,6 +18,7 @@ from cardan.service.recordings.formats import FORMATS, FormatError
 from cardan.service.recordings.tables import Tables, to_numpy
 
 ENDINGS = frozenset(form.ending for form in FORMATS.values())
+SCENE_ENDINGS = frozenset({".json", ".yaml", ".yml"})
 # rows of two tables match when they are of one moment and these columns agree
 ROW_KEYS = ("body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
 # times that differ by less are one moment [s]
@@ -188,6 +189,10 @@ def _recording(source: str, *, as_json: bool) -> Tables:
         except SceneError as error:
             console.stop_with_faults(error.errors, as_json=as_json)
     except SceneInvalid as error:
+        if is_file and ending not in SCENE_ENDINGS and error.errors[0].code == "syntax":
+            kinds = ", ".join(sorted(form.ending for form in FORMATS.values() if form.read_back))
+            message = f"{source} is neither a scene nor named as a recording is ({kinds})"
+            console.stop(message, as_json=as_json)
         console.stop_with_faults(error.errors, as_json=as_json)
 
 

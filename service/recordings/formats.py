@@ -46,12 +46,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: its name, media type, ending, and whether it holds all tables."""
+    """A file format: its name, media type, ending, and whether it holds all tables.
+
+    read_back: whether a recording can be read from it; others show motion.
+    """
 
     name: str
     media_type: str
     ending: str
     whole: bool
+    read_back: bool = True
 
 
 FORMATS: Mapping[str, Format] = {
@@ -61,10 +65,10 @@ FORMATS: Mapping[str, Format] = {
     "json": Format("json", "application/json", ".json", whole=True),
     "arrow": Format("arrow", "application/vnd.apache.arrow.stream", ".arrows", whole=False),
     "hdf5": Format("hdf5", "application/x-hdf5", ".h5", whole=True),
-    "mcap": Format("mcap", "application/x-mcap", ".mcap", whole=True),
-    "gltf": Format("gltf", "model/gltf-binary", ".glb", whole=True),
-    "usda": Format("usda", "model/vnd.usda", ".usda", whole=True),
-    "html": Format("html", "text/html", ".html", whole=True),
+    "mcap": Format("mcap", "application/x-mcap", ".mcap", whole=True, read_back=False),
+    "gltf": Format("gltf", "model/gltf-binary", ".glb", whole=True, read_back=False),
+    "usda": Format("usda", "model/vnd.usda", ".usda", whole=True, read_back=False),
+    "html": Format("html", "text/html", ".html", whole=True, read_back=False),
 }
 
 
@@ -180,7 +184,7 @@ def decode(path: Path) -> Tables:
         "arrow": _read_arrow,
         "hdf5": read_hdf5,
     }
-    if form.name not in readers:
+    if not form.read_back:
         raise FormatError(f"{path.name} shows motion; it is not read back as a recording")
     try:
         return readers[form.name](path)

@@ -106,6 +106,16 @@ def test_compare_takes_rows_of_one_time_where_the_steps_differ(
     assert found["bodies", "vz"]["rows"] == rows
 
 
+def test_compare_names_the_endings_of_recordings(cardan, tmp_path):
+    """A file of another one that is no scene either is not called JSON with a fault."""
+    for name, said in (("a.mp4", ".npz"), ("a.json", "not JSON")):
+        (tmp_path / name).write_bytes(b"\x00\x01 film")
+        result = cardan("compare", tmp_path / name, "double-pendulum")
+        assert result.exit_code == 2
+        assert said in result.stderr
+        assert (".npz" in result.stderr) == (said == ".npz")
+
+
 def test_compare_says_that_nothing_is_common(cardan, scene_file, tmp_path):
     """No row in both is no agreement."""
     for name in ("double-pendulum", scene_file):

@@ -289,6 +289,19 @@ def test_a_session_is_forked(client):
     assert caught.value.code == "step_out_of_range"
 
 
+def test_who_takes_control_of_a_session_steers_alone(client, server):
+    with client.session(DROP) as session, Client(server.url) as other:
+        pause = f"/v1/sessions/{session.id}/commands", {"op": "pause"}
+        session.take_control()
+        session.take_control()
+        session.step(1)
+        with pytest.raises(Problem) as caught:
+            other.post(*pause)
+        assert caught.value.code == "control_taken"
+        session.release_control()
+        other.post(*pause)
+
+
 def test_leaving_a_session_that_ended_keeps_the_error_of_the_body(client):
     def body(session):
         client.delete(f"/v1/sessions/{session.id}")

@@ -73,7 +73,10 @@ class AsyncClient:
         Raises httpx.UnsupportedProtocol for a `url` that is no address.
         """
         _check_address(url)
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        # tells this client from others that steer the same session
+        headers = {"Client-Id": uuid.uuid4().hex}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
         options.setdefault("timeout", TIMEOUT)
         self._given_patience_s = patience_s
         self._has_answered = False

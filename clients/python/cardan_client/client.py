@@ -364,6 +364,14 @@ class Session:
         """Do any command (set_motor, apply_force, gravity, ...); return its result."""
         return self._do(self._aio.command(op, **arguments))
 
+    def take_control(self) -> None:
+        """Steer alone, until it is released or 90 s pass without a command. Raises Problem."""
+        self._do(self._aio.take_control())
+
+    def release_control(self) -> None:
+        """Let others steer again."""
+        self._do(self._aio.release_control())
+
     def pause(self) -> None:
         """Stop stepping."""
         self._do(self._aio.pause())

@@ -49,6 +49,17 @@ class AsyncSession:
         result: dict[str, Any] = await self._client.post(f"{self.url}/commands", order)
         return result
 
+    async def take_control(self) -> None:
+        """Steer alone, until it is released or 90 s pass without a command.
+
+        Others are refused meanwhile. Raises Problem (control_taken) while another client steers.
+        """
+        await self.command("take_control")
+
+    async def release_control(self) -> None:
+        """Let others steer again."""
+        await self.command("release_control")
+
     async def pause(self) -> None:
         """Stop stepping."""
         await self.command("pause")
