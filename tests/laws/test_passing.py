@@ -180,10 +180,14 @@ def test_what_laps_over_an_edge_lands_on_it(lap: float) -> None:
     assert abs(sim.velocities()[0, 4]) > 1.0
 
 
-def off_the_edge(floor: Document, shape: Document, speed: float) -> np.ndarray:
-    """Where a body of 0.2 m is that slid over the edge x = 0 of a floor and tipped off."""
+def off_the_edge(floor: Document, shape: Document, speed: float, roll: float = 0.0) -> np.ndarray:
+    """Place [m] and pitch rate [rad/s] of a body of 0.2 m that tipped off the edge of a floor.
+
+    It slid over the edge, at x = 0.
+    """
     one = {"name": "b", "mass": 1.0, "inertia": [0.004, 0.006, 0.006], "position": [-0.3, 0, 0.1]}
     one |= {"linear_velocity": [speed, 0, 0], "shapes": [shape | {"material": "floor"}]}
+    one |= {"angular_velocity": [roll, 0, 0]}
     ground = {"name": "floor", "type": "static", "shapes": [floor | {"material": "floor"}]}
     bodies: list[Document] = [one, ground]
     simulation = {"dt": 1e-3, "duration": 0.5}
@@ -191,8 +195,7 @@ def off_the_edge(floor: Document, shape: Document, speed: float) -> np.ndarray:
     sim = simulate(scene | {"materials": {"floor": {"friction": 0.1}}})
     sim.advance(500)
     assert "penetration" not in {one["quantity"] for one in sim.summary()["verdict"]["findings"]}
-    place: np.ndarray = sim.poses()[0, :3]
-    return place
+    return np.append(sim.poses()[0, :3], sim.velocities()[0, 4])
 
 
 def slab(rim: list[float]) -> Document:
@@ -212,7 +215,10 @@ def slab(rim: list[float]) -> Document:
     return {"type": "mesh", "vertices": vertices, "faces": faces}
 
 
+# the solid that a slab without vertices in its rim is a mesh of
+BRICK = {"type": "box", "size": [1.0, 1.0, 0.5], "position": [-0.5, 0, -0.25]}
 LONG = {"box": {"type": "box", "size": [0.3, 0.2, 0.2]}}
+LONG["cylinder"] = {"type": "cylinder", "radius": 0.1, "length": 0.2}
 LONG["convex"] = {
     "type": "convex",
     "points": [[x, y, z] for x in (-0.15, 0.15) for y in (-0.1, 0.1) for z in (-0.1, 0.1)],
@@ -221,15 +227,30 @@ LONG["convex"] = {
 
 @pytest.mark.parametrize("shape", LONG)
 @pytest.mark.parametrize("rim", [[], [0.0], [-0.3, -0.03, 0.2]])
-@pytest.mark.parametrize("speed", [0.8, 1.5])
+@pytest.mark.parametrize("speed", [0.8, 1.5, 4.0])
 def test_what_tips_off_a_mesh_is_not_struck_by_it(
     shape: str, rim: list[float], speed: float
 ) -> None:
     """The face that a body leaves pushed it along its own normal; where a side had a vertex below
     the body, it threw it out by half of its length."""
-    block = {"type": "box", "size": [1.0, 1.0, 0.5], "position": [-0.5, 0, -0.25]}
-    right = off_the_edge(block, LONG[shape], speed)
-    assert off_the_edge(slab(rim), LONG[shape], speed) == pytest.approx(right, abs=4e-3)
+    right = off_the_edge(BRICK, LONG[shape], speed)
+    found = off_the_edge(slab(rim), LONG[shape], speed)
+    assert found[:3] == pytest.approx(right[:3], abs=1e-3)
+    assert found[3] == pytest.approx(right[3], abs=1e-2)
+
+
+@pytest.mark.parametrize("shape", LONG)
+@pytest.mark.parametrize("cells", [1, 7, 20])
+@pytest.mark.parametrize("speed", [1.2, 2.0, 4.0])
+@pytest.mark.parametrize("roll", [0.0, 0.01, 0.03])
+def test_a_rim_of_many_edges_is_one(shape: str, cells: int, speed: float, roll: float) -> None:
+    """What rolls a little [rad/s] touched one of them alone, and was struck by the faces beside."""
+    flat = np.zeros((cells + 1, cells + 1)).tolist()
+    field = {"type": "heightfield", "size": [1, 1], "heights": flat, "position": [-0.5, 0, 0]}
+    right = off_the_edge(BRICK, LONG[shape], speed, roll)
+    found = off_the_edge(field, LONG[shape], speed, roll)
+    assert found[:3] == pytest.approx(right[:3], abs=3e-3)
+    assert found[3] == pytest.approx(right[3], abs=0.02)
 
 
 @pytest.mark.parametrize("slope", [0.15, 0.5])
@@ -242,4 +263,5 @@ def test_a_ridge_of_a_heightfield_is_one_of_a_convex_body(slope: float, shape: s
     profile = [(-2.0, 0.0), (0.0, 0.0), (2.0, -2 * fall), (2.0, -3 * fall), (-2.0, -3 * fall)]
     body = {"type": "convex", "points": [[x, y, z] for y in (-1.0, 1.0) for x, z in profile]}
     right = off_the_edge(body, LONG[shape], 1.5)
-    assert off_the_edge(field, LONG[shape], 1.5) == pytest.approx(right, abs=2e-3)
+    found = off_the_edge(field, LONG[shape], 1.5)
+    assert found == pytest.approx(right, abs=3e-4)

@@ -7,7 +7,12 @@ normal what only moves past.
 
 from __future__ import annotations
 
-from cardan.engine.collision.manifold.contact_reduction import DROPPED, SAME_POINT, drop_marked
+from cardan.engine.collision.manifold.contact_reduction import (
+    DROPPED,
+    SAME_NORMAL,
+    SAME_POINT,
+    drop_marked,
+)
 from cardan.engine.collision.mesh.swept_bounds import relative_velocity
 from cardan.engine.collision.mesh.triangle import bottom_of
 from cardan.engine.collision.narrow.solid import radius_of
@@ -22,8 +27,9 @@ from cardan.engine.world.collision import (
     Reduction,
 )
 
-# Contacts at a distance are at one place if they are closer than it, and than this share of the
-# size.
+# Contacts closer than this share of the size are at one place; those at a distance also if they are
+# closer than it, and than this share of the size.
+ONE_PLACE = 1e-3
 MOST_APART = 1e-2
 
 
@@ -42,7 +48,7 @@ def is_at(reduction: Reduction, pair: Pair, row: int, other: int) -> bool:
     size, gap = pair.solids[0, BOUND], reduction.gap[other]
     d = sub(load3(reduction.point, other), load3(reduction.point, row))
     near = max(abs(gap), abs(reduction.gap[row]))
-    near = SAME_POINT * size + min(near, MOST_APART * size)
+    near = ONE_PLACE * size + min(near, MOST_APART * size)
     return bool(dot(d, d) <= near * near and gap <= reduction.gap[row] + near)
 
 
@@ -69,18 +75,18 @@ def is_left(scratch: CollisionScratch, pair: Pair, sides: tuple[int, int], row: 
     """Whether the solid goes on below the plane of a contact, and stands on another where that
     face ends."""
     reduction = scratch.reduction
-    if is_above(reduction, pair, row):
-        return False
+    n = load3(reduction.normal, row)
     for g in range(reduction.used[0]):
         first = g * CLUSTER_POINTS
         for other in range(first, first + reduction.size[g]):
-            if other == row:
+            # another point of the same flat region does not end it
+            if dot(n, load3(reduction.normal, other)) > SAME_NORMAL:
                 continue
             beside = is_at(reduction, pair, row, other)
             if not (beside or passes_over(scratch, sides, row, other)):
                 continue
             if is_above(reduction, pair, other):
-                return True
+                return not is_above(reduction, pair, row)
     return False
 
 

@@ -30,7 +30,12 @@ from cardan.engine.collision.manifold.contact_reduction import (
     drop_resolved,
 )
 from cardan.engine.collision.manifold.extent import MOST_POINTS, extent_of_feature, set_share
-from cardan.engine.collision.manifold.feature import SAME_DEPTH, turn_cap, write_feature
+from cardan.engine.collision.manifold.feature import (
+    SAME_DEPTH,
+    Feature,
+    turn_cap,
+    write_feature,
+)
 from cardan.engine.collision.mesh.aabb_tree import (
     next_leaf,
     start_walk,
@@ -206,14 +211,17 @@ def take_triangle(
     if gap + r > 0.0 and is_over(corners, n, x, -LEAN * scale_of(pair)):
         take_candidates(scratch, sides, (count, negate(n)), (meshes.region[t], t), reach)
         return
-    hit, feature = edge_hit(scratch, pair, meshes, t, corners, reach[1])
+    hit, feature, of_face = edge_hit(scratch, pair, meshes, t, corners, reach[1])
     # in penetration the shorter of two separating motions; without it both contacts
     is_edge = hit[0] <= reach[1] and (hit[0] >= 0.0 or hit[0] > gap)
+    patch = scratch.patch
+    f0: Feature = (0, 0, n)
+    if is_edge:
+        f0 = write_feature(pair, 0, hit[1], faces, patch)
+        is_edge = f0[0] > 2 or not of_face
     if not (is_edge and hit[0] < 0.0 and depth > 0.0):
         take_candidates(scratch, sides, (count, negate(n)), (meshes.region[t], t), reach)
     if is_edge:
-        patch = scratch.patch
-        f0 = write_feature(pair, 0, hit[1], faces, patch)
         corners_of_edge(scratch, corners, feature)
         f1 = (feature[0], 0, negate(hit[1]))
         hit = snap_to_face(pair, hit, f0, f1)
@@ -293,8 +301,8 @@ def write_mesh_contacts(
     if reduction.used[0] == 0 and meshes.inside[m] != INSIDE_NONE:
         take_inside(scratch, meshes, m, sides, reach)
     size = pair.solids[0, BOUND]
+    drop_beside_edges(scratch, pair, sides)
     if reduction.used[0] > 1:
-        drop_beside_edges(scratch, pair, sides)
         drop_resolved(reduction, pair, meshes)
         drop_below(reduction, pair, meshes, GRAZING * margin)
     count = choose_contacts(reduction, size, limit, scratch.spare)

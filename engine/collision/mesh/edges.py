@@ -16,9 +16,12 @@ from cardan.engine.collision.narrow.gjk import APART, FAR, MEET, gjk
 from cardan.engine.collision.narrow.simplex import triangle_weights
 from cardan.engine.collision.narrow.solid import kind_of, position_of, radius_of
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, add, dot, negate, norm, scale, sub
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, dot, negate, norm, scale, sub
 from cardan.engine.world.collision import CollisionScratch, Pair
 from cardan.engine.world.model import SPHERE, Meshes
+
+# An edge that leans less than this [rad] against what is on it lies there.
+LYING = 1e-2
 
 
 @kernel
@@ -68,6 +71,23 @@ def nearest_to_triangle(
 
 
 @kernel
+def lying_edge(pair: Pair, meshes: Meshes, t: int, corners: Triangle, k: int, d: Vec3) -> int:
+    """The edge at corner k of triangle t that lies along what touches the corner; -1 if none does.
+
+    Along a straight rim of many edges the nearest point of all but one is a corner from which the
+    next edge rises towards the solid.
+    """
+    for e in (k, (k + 2) % 3):
+        way = sub(corners[(e + 1) % 3], corners[e])
+        rise = dot(d, way) / dot(way, way)
+        if abs(rise) * norm(way) < LYING and edge_may_push(
+            pair, meshes, t, e, add_scaled(d, -rise, way)
+        ):
+            return e
+    return -1
+
+
+@kernel
 def edge_hit(
     scratch: CollisionScratch,
     pair: Pair,
@@ -75,14 +95,16 @@ def edge_hit(
     t: int,
     corners: Triangle,
     limit: float,
-) -> tuple[Hit, tuple[int, int]]:
+) -> tuple[Hit, tuple[int, int], bool]:
     """The hit with an edge or corner of triangle t if the normal is in its cone, else MISS.
 
-    The second value is the feature: 2, k edge k -> k + 1; 1, k corner k. Faces are excluded.
+    The second value is the feature: 2, k edge k -> k + 1; 1, k corner k. Faces are excluded. The
+    third one says that only a face of the solid touches the edge: its nearest point is a corner
+    from which another edge rises.
     """
     hit = nearest_to_triangle(scratch, pair, corners, limit)
     if not hit[0] <= limit:
-        return (MISS, (0, 0))
+        return (MISS, (0, 0), False)
     d = negate(hit[1])
     feature = feature_towards(corners, d)
     count, k = feature
@@ -90,9 +112,13 @@ def edge_hit(
         # without penetration an edge belongs to the triangle with the lower number
         other = meshes.neighbour[t, k]
         if hit[0] >= 0.0 and 0 <= other < t:
-            return (MISS, feature)
+            return (MISS, feature, False)
         if edge_may_push(pair, meshes, t, k, d):
-            return (hit, feature)
-    elif count == 1 and corner_may_push(pair, meshes, t, k, d):
-        return (hit, feature)
-    return (MISS, feature)
+            return (hit, feature, False)
+    elif count == 1:
+        if corner_may_push(pair, meshes, t, k, d):
+            return (hit, feature, False)
+        edge = lying_edge(pair, meshes, t, corners, k, d)
+        if edge >= 0:
+            return (hit, (2, edge), True)
+    return (MISS, feature, False)
