@@ -11,6 +11,7 @@ from cardan.engine.spatial.vec3 import Vec3, cross, load3, negate, sub
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
 
 
 @kernel
@@ -81,6 +82,17 @@ def row_speed(rows: Rows, row: int, state: State) -> float:
             rows.J_a[row, 3 + k] * state.v_WB_W[a, k] + rows.J_b[row, 3 + k] * state.v_WB_W[b, k]
         )
     return speed
+
+
+@kernel
+def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
+    """J v before the kick and after the impacts that precede it [m/s or rad/s]."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    total = 0.0
+    for k in range(6):
+        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + motion.jump[a, k])
+        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
+    return total
 
 
 @kernel

@@ -41,9 +41,8 @@ def gather(
 ) -> None:
     """Gather couplings and equations of reached bodies, then contacts that are not open.
 
-    Speeds are those before the impact.
-
-    An equation keeps the row velocity that it had before the first impact of this instant.
+    Speeds are those before the impact. An equation keeps the row velocity that it had before the
+    first impact of this instant.
 
     Writes  impacts.problem (but b), source, speed
     """
