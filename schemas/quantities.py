@@ -47,7 +47,9 @@ def _whole(value: Any) -> Any:
 Integer = Annotated[int, Field(strict=True, ge=-(2**53), le=2**53), BeforeValidator(_whole)]
 Count = Annotated[int, Field(strict=True, ge=1, le=2**53), BeforeValidator(_whole)]
 Index = Annotated[int, Field(strict=True, ge=0, le=2**53), BeforeValidator(_whole)]
-Bits32 = Annotated[int, Field(strict=True, ge=0, le=2**32 - 1), BeforeValidator(_whole)]
+# all bits of `collision_group`
+ALL_GROUPS = 2**32 - 1
+Bits32 = Annotated[int, Field(strict=True, ge=0, le=ALL_GROUPS), BeforeValidator(_whole)]
 
 
 def _direction(value: tuple[float, float, float]) -> tuple[float, float, float]:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from cardan.schemas.base import Base
 from cardan.schemas.quantities import (
+    ALL_GROUPS,
     Bits32,
     Direction,
     Finite,
@@ -17,7 +18,6 @@ from cardan.schemas.quantities import (
 )
 
 MAX_RAYS = 10_000
-ALL_GROUPS = 2**32 - 1
 
 
 class Ray(Base):

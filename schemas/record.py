@@ -22,6 +22,11 @@ CHANNELS: tuple[Channel, ...] = tuple(
     channel for channel in get_args(Channel) if channel not in ("constraints", "events")
 )
 
+# columns of the table `bodies`, by channel, and of the table `momentum`
+POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
+VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
+MOMENTUM = ("lx", "ly", "lz", "hx", "hy", "hz")
+
 
 class Record(Base):
     """Which steps, channels and bodies are recorded; step 0 and the last step always are."""

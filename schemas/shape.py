@@ -15,6 +15,7 @@ from cardan.schemas.geometry import (
     SphereGeometry,
 )
 from cardan.schemas.quantities import (
+    ALL_GROUPS,
     Bits32,
     Color,
     Direction,
@@ -42,7 +43,7 @@ class ShapeBase(Base):
     """Name in `materials`; without one: friction 0.5, restitution 0."""
     collision_group: Bits32 = 1
     """Bits of the groups this shape belongs to."""
-    collision_mask: Bits32 = 2**32 - 1
+    collision_mask: Bits32 = ALL_GROUPS
     """Bits of the groups this shape may touch."""
     color: Color | None = None
     """For pictures: '#rrggbb', a CSS name, or [r, g, b] fractions."""

@@ -18,9 +18,7 @@ Pointer = Annotated[str, Field(strict=True, max_length=1000)]
 MOST_VARIABLES = 64
 MOST_POINTS = 2000
 
-# columns of signals, by the channel of the scene's `record` that has them
-POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
-VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
+# columns of signals of joints and of the energy; those of bodies and momentum: see record.py
 JOINTS = (
     "q", "qd", "motor_force", "limit_force", "fx", "fy", "fz", "tx", "ty", "tz",
 )  # fmt: skip
@@ -28,7 +26,6 @@ ENERGY = (
     "kinetic", "potential", "total", "work_in", "dissipated_friction", "dissipated_impact",
     "dissipated_damping", "correction",
 )  # fmt: skip
-MOMENTUM = ("lx", "ly", "lz", "hx", "hy", "hz")
 
 
 class StudyVariable(Base):

@@ -34,12 +34,11 @@ from cardan.engine.accounting.supports import (
     mark_closing,
     mark_support,
 )
-from cardan.engine.accounting.work import row_speed_before
 from cardan.engine.collision.materials import STICTION_SPEED
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import SMOOTH
 from cardan.engine.constraints.limits import bounce_speed
-from cardan.engine.constraints.row import row_speed
+from cardan.engine.constraints.row import row_speed, row_speed_before
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.constraints.surface_curvature import shape_operator
 from cardan.engine.spatial.mat3 import load33, times_vector

@@ -19,6 +19,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import in_all_lanes
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.constraints.motors import spring_part
+from cardan.engine.constraints.row import row_speed_before
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, scale
 from cardan.engine.world.lanes import LaneBodies, LaneState, LaneWork
@@ -107,17 +108,6 @@ def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> N
         ledger[LEDGER_IMPACT] -= work
     else:
         ledger[LEDGER_CORRECTION] += work
-
-
-@kernel
-def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
-    """J v before the kick and after the impacts that precede it [m/s or rad/s]."""
-    a, b = rows.body_a[i], rows.body_b[i]
-    total = 0.0
-    for k in range(6):
-        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + motion.jump[a, k])
-        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
-    return total
 
 
 @kernel

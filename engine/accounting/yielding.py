@@ -18,10 +18,11 @@ from math import sqrt
 from cardan.engine.accounting.contact_work import book_contacts
 from cardan.engine.accounting.patches import record_patches
 from cardan.engine.accounting.variation import note_stop
-from cardan.engine.accounting.work import mean_row_speed, row_speed_before
+from cardan.engine.accounting.work import mean_row_speed
 from cardan.engine.bodies.forces import elastic_slope
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.foundation import pressed_energy
+from cardan.engine.constraints.row import row_speed_before
 from cardan.engine.constraints.soft_stops import is_soft_stop, stop_energy
 from cardan.engine.world.state import (
     EXTREME_KINETIC,

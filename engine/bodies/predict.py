@@ -9,9 +9,26 @@ from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.vec3 import add_scaled, scale
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import Gyroscopic
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
 EXPLICIT = int(Gyroscopic.EXPLICIT)
+
+
+@kernel
+def hold_velocity(state: State, motion: Motion, i: int) -> None:
+    """v_free = v of body i, and no jump: no force and no impact has acted on it.
+
+    Writes  motion.velocity_old, velocity_free, jump
+    """
+    for k in range(3):
+        motion.velocity_old[i, k] = state.w_WB_W[i, k]
+        motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
+        motion.velocity_free[i, k] = state.w_WB_W[i, k]
+        motion.velocity_free[i, 3 + k] = state.v_WB_W[i, k]
+        motion.jump[i, k] = 0.0
+        motion.jump[i, 3 + k] = 0.0
 
 
 @kernel
@@ -29,13 +46,7 @@ def predict_velocity(world: World) -> None:
     state, motion, bodies, h = world.state, world.work.motion, world.model.bodies, world.clock.h[0]
     write_forces(world.model, state, state.time[0] + 0.5 * h, h, motion)
     for i in range(bodies.kind.shape[0]):
-        for k in range(6):
-            motion.jump[i, k] = 0.0
-        for k in range(3):
-            motion.velocity_old[i, k] = state.w_WB_W[i, k]
-            motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
-            motion.velocity_free[i, k] = state.w_WB_W[i, k]
-            motion.velocity_free[i, 3 + k] = state.v_WB_W[i, k]
+        hold_velocity(state, motion, i)
         if bodies.kind[i] != DYNAMIC:
             continue
         torque = (motion.wrench[i, 0], motion.wrench[i, 1], motion.wrench[i, 2])

@@ -36,9 +36,9 @@ from cardan.engine.spatial.vec3 import (
     load3_from,
     negate,
     norm,
-    perpendicular,
     scale,
     sub,
+    tangents_of,
 )
 from cardan.engine.world.collision import POSITION, ROTATION
 from cardan.engine.world.model import BOWL, CAPSULE, CONE, CYLINDER, RING, SPHERE, TUBE
@@ -155,13 +155,6 @@ def turns_away(world: World, s: int, K: Sym2, x: Vec2) -> bool:
     if _length(_times(K, x)) * world.clock.h[0] <= MOST_TURN:
         return False
     return max(abs(K[0]), abs(K[1]), abs(K[2])) >= SMOOTH or not is_steady(world, s)
-
-
-@kernel
-def tangents_of(n: Vec3) -> tuple[Vec3, Vec3]:
-    """The tangents of the rows of a contact with normal n."""
-    t1 = perpendicular(n)
-    return t1, cross(n, t1)
 
 
 @kernel

@@ -17,8 +17,8 @@ from cardan.engine.spatial.vec3 import (
     load3,
     negate,
     norm,
-    perpendicular,
     sub,
+    tangents_of,
 )
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.options import RestitutionLaw
@@ -217,11 +217,10 @@ def write_contact(world: World, c: int) -> None:
             set_sweep_bias(world, row, c, speed)
     rows.bias[row] += dot(n, lead)
 
-    t1 = perpendicular(n)
     mu = contacts.friction[c]
     surface_velocity = add(load3(contacts.surface_velocity_W, c), lead)
     tangent = row
-    for e in (t1, cross(n, t1)):
+    for e in tangents_of(n):
         tangent += 1
         clear_row(rows, tangent, ROW_TANGENT, body_a, body_b)
         write_direction(rows, tangent, contacts, c, (arm_a, arm_b), e)
@@ -243,10 +242,10 @@ def write_rolling(rows: Rows, contacts: Contacts, c: int) -> None:
     Check   tests/references/test_surfaces.py
     """
     n = load3(contacts.normal_W, c)
-    t1 = perpendicular(n)
+    t1, t2 = tangents_of(n)
     moment = load3(contacts.moment_W, c)
     kind, arm = ROW_SPINNING, contacts.spinning[c]
-    for e in (n, t1, cross(n, t1)):
+    for e in (n, t1, t2):
         row = start_row(rows, kind, contacts.body_a[c], contacts.body_b[c])
         set_jacobian(rows, row, negate(e), (0.0, 0.0, 0.0), e)
         rows.slot[row] = c

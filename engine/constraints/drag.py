@@ -6,7 +6,7 @@ from cardan.engine.bodies.asleep import is_asleep
 from cardan.engine.bodies.forces import implicit_share
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.row import set_jacobian, start_row
-from cardan.engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular, scale
+from cardan.engine.spatial.vec3 import Vec3, load3, norm, scale, tangents_of
 from cardan.engine.world.model import FORCE_DRAG, Bodies, Forces
 from cardan.engine.world.rows import ROW_DRAG, Rows
 from cardan.engine.world.state import State
@@ -43,7 +43,6 @@ def write_drag(rows: Rows, state: State, bodies: Bodies, forces: Forces, f: int,
     if not h * c > 0.0:
         return
     along = scale(1.0 / s, v) if s > 0.0 else (1.0, 0.0, 0.0)
-    across = perpendicular(along)
     k = c + forces.coefficient[f, 1] * s
     row = _add_row(rows, forces, f, along)
     theta = implicit_share(h * k * bodies.inverse_mass[i])
@@ -51,7 +50,7 @@ def write_drag(rows: Rows, state: State, bodies: Bodies, forces: Forces, f: int,
     rows.cfm[row] = 1.0 / (h * k * theta)
     rows.lam_warm[row] = -h * c * s
     theta = implicit_share(h * c * bodies.inverse_mass[i])
-    for e in (across, cross(along, across)):
+    for e in tangents_of(along):
         row = _add_row(rows, forces, f, e)
         rows.cfm[row] = 1.0 / (h * c * theta)
 

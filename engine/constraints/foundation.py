@@ -17,7 +17,7 @@ from math import pi, sqrt
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.surface_curvature import shape_operator
-from cardan.engine.spatial.vec3 import cross, load3, negate, perpendicular
+from cardan.engine.spatial.vec3 import load3, negate, tangents_of
 from cardan.engine.world.options import StepOptions
 from cardan.engine.world.world import World
 
@@ -36,8 +36,7 @@ def curvatures(world: World, c: int) -> tuple[float, float]:
     """Principal curvatures of the gap at contact c, the larger one first [1/m]."""
     contacts = world.work.contacts
     n = load3(contacts.normal_W, c)
-    t1 = perpendicular(n)
-    basis = (t1, cross(n, t1))
+    basis = tangents_of(n)
     a = shape_operator(world, contacts.shape_a[c], c, n, basis)
     b = shape_operator(world, contacts.shape_b[c], c, negate(n), basis)
     xx, xy, yy = a[0] + b[0], a[1] + b[1], a[2] + b[2]

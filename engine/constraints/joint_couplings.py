@@ -30,7 +30,7 @@ from cardan.engine.constraints.parts.function import scale_row
 from cardan.engine.constraints.row import (
     belong_to_joint,
     equation_bias,
-    row_acceleration,
+    jacobian_product,
     row_speed,
     start_row,
 )
@@ -121,7 +121,7 @@ def write_terms(
         scale_row(rows, row, slope)
         value += own
         speed += row_speed(rows, row, state)
-        curvature += row_acceleration(rows, row, bias_acceleration)
+        curvature += jacobian_product(rows, row, bias_acceleration)
     return value, speed, curvature
 
 

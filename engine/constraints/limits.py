@@ -14,7 +14,7 @@ from cardan.engine.constraints.parts.twist import TURNED_OVER, twist_angle, writ
 from cardan.engine.constraints.row import (
     belong_to_joint,
     equation_bias,
-    row_acceleration,
+    jacobian_product,
     row_speed,
     set_equation,
     set_jacobian,
@@ -100,7 +100,7 @@ def keep_positive(world: World, slot: Slot, error: float, curvature: float) -> N
             rows.count[0] = row
         return
     erp = rows.share[0] * joints.erp[j]
-    acceleration = curvature + row_acceleration(rows, row, world.work.motion.bias_acceleration)
+    acceleration = curvature + jacobian_product(rows, row, world.work.motion.bias_acceleration)
     by_substeps = world.options.solver.method == SMALL_STEPS
     if not by_substeps and holds(rows.lam_warm[row], speed, acceleration, h):
         rows.bias[row] = equation_bias(error, acceleration, h, erp)

@@ -28,7 +28,7 @@ from cardan.engine.constraints.parts.along import write_along
 from cardan.engine.constraints.parts.function import add_row, scale_row
 from cardan.engine.constraints.row import (
     belong_to_joint,
-    row_acceleration,
+    jacobian_product,
     row_speed,
     start_row,
 )
@@ -145,7 +145,7 @@ def flight_acceleration(world: World, row: int) -> float:
                 k, found = tree.v_start[node], world.state.tree_bias_acceleration
                 return float(found[BIAS_BEFORE, k] + found[BIAS_CHANGE, k])
             node = tree.parent[node]
-    return row_acceleration(rows, row, world.work.motion.bias_acceleration)
+    return jacobian_product(rows, row, world.work.motion.bias_acceleration)
 
 
 @kernel

@@ -24,7 +24,7 @@ from cardan.engine.constraints.contact_curvature import (
     turn_by_sliding,
     turn_of,
 )
-from cardan.engine.constraints.row import row_acceleration, row_speed
+from cardan.engine.constraints.row import jacobian_product, row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.vec3 import Vec3, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
@@ -143,7 +143,7 @@ def load_of(rows: Rows, first: int, last: int) -> float:
 def next_speed(world: World, row: int) -> float:
     """w = J v_free + bias of a row: its velocity after the kick if no impulse acts [m/s]."""
     rows = world.work.rows
-    return row_acceleration(rows, row, world.work.motion.velocity_free) + rows.bias[row]
+    return jacobian_product(rows, row, world.work.motion.velocity_free) + rows.bias[row]
 
 
 @kernel

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, cross, load3, negate, sub
+from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
 
 
 @kernel
@@ -83,14 +85,23 @@ def row_speed(rows: Rows, row: int, state: State) -> float:
 
 
 @kernel
-def row_acceleration(rows: Rows, row: int, bias_acceleration: NDArray) -> float:
-    """J a with the accelerations of free flight, (n, 6) rad/s^2, m/s^2."""
+def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
+    """J v before the kick and after the impacts that precede it [m/s or rad/s]."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    total = 0.0
+    for k in range(6):
+        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + motion.jump[a, k])
+        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
+    return total
+
+
+@kernel
+def jacobian_product(rows: Rows | Problem, row: int, x: NDArray) -> float:
+    """J x of a row, x (n, 6) velocities or accelerations of bodies, angular first, W."""
     a, b = rows.body_a[row], rows.body_b[row]
     total = 0.0
-    for i in range(6):
-        total += (
-            rows.J_a[row, i] * bias_acceleration[a, i] + rows.J_b[row, i] * bias_acceleration[b, i]
-        )
+    for k in range(6):
+        total += rows.J_a[row, k] * x[a, k] + rows.J_b[row, k] * x[b, k]
     return total
 
 

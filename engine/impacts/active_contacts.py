@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.structs import struct
+from cardan.engine.constraints.row import jacobian_product
 from cardan.engine.world.impacts import ROLE_CLOSED, ROLE_OPEN, ROLE_STRUCK
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION
@@ -36,16 +37,6 @@ class ImpactWindow(NamedTuple):
 
 
 @kernel
-def speed_along(problem: Problem, i: int, v: NDArray) -> float:
-    """J v of row i [m/s or rad/s], v (n, 6) angular first."""
-    a, b = problem.body_a[i], problem.body_b[i]
-    total = 0.0
-    for k in range(6):
-        total += problem.J_a[i, k] * v[a, k] + problem.J_b[i, k] * v[b, k]
-    return total
-
-
-@kernel
 def is_struck(
     problem: Problem, contacts: Contacts, c: int, speed: float, window: ImpactWindow
 ) -> bool:
@@ -69,7 +60,7 @@ def fastest_approach(
     """Largest approach speed of the struck contacts [m/s]; 0 if there are none."""
     fastest = 0.0
     for c in range(contacts.count[0]):
-        speed = speed_along(problem, problem.count[1] + 3 * c, impacts.seen)
+        speed = jacobian_product(problem, problem.count[1] + 3 * c, impacts.seen)
         if -speed > fastest and is_struck(problem, contacts, c, speed, window):
             fastest = -speed
     return fastest
@@ -86,7 +77,7 @@ def mark_struck(
     n_box = problem.count[1]
     impacts.reached[:] = 0
     for c in range(contacts.count[0]):
-        speed = speed_along(problem, n_box + 3 * c, impacts.seen)
+        speed = jacobian_product(problem, n_box + 3 * c, impacts.seen)
         impacts.role[c] = ROLE_OPEN
         if -speed >= slowest and is_struck(problem, contacts, c, speed, window):
             impacts.role[c] = ROLE_STRUCK

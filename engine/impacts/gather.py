@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.impacts.active_contacts import is_reached, is_rigid_coupling, speed_along
+from cardan.engine.constraints.row import jacobian_product
+from cardan.engine.impacts.active_contacts import is_reached, is_rigid_coupling
 from cardan.engine.problem.operator import copy_geometry
 from cardan.engine.world.impacts import ROLE_OPEN
 from cardan.engine.world.rows import ROW_EQUATION
@@ -40,9 +41,8 @@ def gather(
 ) -> None:
     """Gather couplings and equations of reached bodies, then contacts that are not open.
 
-    Speeds are those before the impact.
-
-    An equation keeps the row velocity that it had before the first impact of this instant.
+    Speeds are those before the impact. An equation keeps the row velocity that it had before the
+    first impact of this instant.
 
     Writes  impacts.problem (but b), source, speed
     """
@@ -58,7 +58,7 @@ def gather(
         ):
             copy_row(problem, i, target, k)
             source[k] = i
-            impacts.speed[k] = speed_along(problem, i, impacts.velocity) - impacts.kept[i]
+            impacts.speed[k] = jacobian_product(problem, i, impacts.velocity) - impacts.kept[i]
             k += 1
             target.count[2] += coupled
     target.count[1] = k

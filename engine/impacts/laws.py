@@ -13,7 +13,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.impacts.active_contacts import speed_along
+from cardan.engine.constraints.row import jacobian_product
 from cardan.engine.impacts.gather import copy_row
 from cardan.engine.impacts.solve_record import record_solve
 from cardan.engine.problem.coupled import add_up
@@ -94,7 +94,7 @@ def write_speeds(work: Workspace) -> None:
         struck = impacts.role[contact_of(work, k)] == ROLE_STRUCK
         for i in range(k, k + 3):
             moving = impacts.velocity if struck else impacts.seen
-            impacts.speed[i] = speed_along(problem, i, moving)
+            impacts.speed[i] = jacobian_product(problem, i, moving)
             if i > k:
                 impacts.speed[i] += work.rows.bias[impacts.source[i]]
 
@@ -139,7 +139,7 @@ def gain_of(impacts: Impacts, v: NDArray) -> tuple[float, float]:
     body_velocities(problem, v)
     gain, size = 0.0, 0.0
     for k in range(problem.count[0]):
-        gain += problem.lam[k] * (impacts.speed[k] + 0.5 * speed_along(problem, k, v))
+        gain += problem.lam[k] * (impacts.speed[k] + 0.5 * jacobian_product(problem, k, v))
         size += abs(problem.lam[k] * impacts.speed[k])
     return gain, size
 
@@ -253,7 +253,7 @@ def write_restitution(work: Workspace, horizon: float) -> None:
         problem.lam[k] += work.contacts.restitution[contact_of(work, k)] * first[k]
     body_velocities(problem, v)
     for k in range(n):
-        problem.b[k] = impacts.speed[k] + speed_along(problem, k, v)
+        problem.b[k] = impacts.speed[k] + jacobian_product(problem, k, v)
     add_up(problem, problem.b)
     x = n
     for k in range(n_box, n, 3):

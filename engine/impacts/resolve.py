@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cardan.engine.accounting.simultaneous_impacts import note_resolved
 from cardan.engine.accounting.work import add_external, carried_speed, pushes_against_world
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.row import jacobian_product
 from cardan.engine.impacts.active_contacts import (
     TIE,
     ImpactWindow,
@@ -14,7 +15,6 @@ from cardan.engine.impacts.active_contacts import (
     mark_closed,
     mark_struck,
     propagate,
-    speed_along,
 )
 from cardan.engine.impacts.gather import gather
 from cardan.engine.impacts.laws import newton_impact, poisson_impact, write_speeds
@@ -131,14 +131,14 @@ def apply_impact(world: World) -> None:
     work, impacts, ledger = world.work, world.work.impacts, world.state.ledger
     problem = impacts.problem
     for k in range(problem.count[0]):
-        impacts.speed[k] = speed_along(problem, k, impacts.velocity)
+        impacts.speed[k] = jacobian_product(problem, k, impacts.velocity)
     move_bodies(work)
     pushed, rubbed = 0.0, 0.0
     for k in range(problem.count[0]):
         lam = impacts.lam[k]
         if lam == 0.0:
             continue
-        mean = 0.5 * (impacts.speed[k] + speed_along(problem, k, impacts.velocity))
+        mean = 0.5 * (impacts.speed[k] + jacobian_product(problem, k, impacts.velocity))
         kind = work.rows.kind[impacts.source[k]]
         if kind == ROW_NORMAL:
             pushed += lam * mean
@@ -225,7 +225,7 @@ def resolve(world: World, window: ImpactWindow) -> bool:
     if window.before > 0.0:
         add_kick_before(bodies, work, window.before)
     for i in range(work.rows.count[1]):
-        impacts.kept[i] = speed_along(problem, i, impacts.velocity)
+        impacts.kept[i] = jacobian_product(problem, i, impacts.velocity)
     threshold = max(window.threshold, NOTHING * fastest)
     above = ImpactWindow(window.horizon, window.closed, window.touching, threshold, window.before)
     rounds, law = 1, world.options.restitution_law

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from cardan.engine.accounting.contradictions import contradicts
 from cardan.engine.accounting.energy import momenta, moving_energy
+from cardan.engine.bodies.predict import hold_velocity
 from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.impact_rows import write_instant_equations
@@ -36,19 +37,11 @@ from cardan.engine.world.world import World
 def hold_velocities(state: State, motion: Motion) -> None:
     """No forces: v_free = v; nothing to book but the rows."""
     for i in range(state.p_WB.shape[0]):
-        for k in range(3):
-            motion.velocity_old[i, k] = state.w_WB_W[i, k]
-            motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
-            motion.velocity_free[i, k] = state.w_WB_W[i, k]
-            motion.velocity_free[i, 3 + k] = state.v_WB_W[i, k]
+        hold_velocity(state, motion, i)
+        for k in range(6):
             motion.wrench[i, k] = 0.0
-            motion.wrench[i, 3 + k] = 0.0
             motion.booked[i, k] = 0.0
-            motion.booked[i, 3 + k] = 0.0
             motion.bias_acceleration[i, k] = 0.0
-            motion.bias_acceleration[i, 3 + k] = 0.0
-            motion.jump[i, k] = 0.0
-            motion.jump[i, 3 + k] = 0.0
 
 
 @kernel

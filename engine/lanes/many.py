@@ -22,13 +22,12 @@ from cardan.engine.compiler.world_arrays import this_world
 from cardan.engine.lanes.kick import keep_velocities
 from cardan.engine.lanes.separation import leave_if_touching
 from cardan.engine.lanes.step import step
-from cardan.engine.trees.articulated_inertia import turn_inertia
+from cardan.engine.trees.articulated_inertia import write_nodes
 from cardan.engine.trees.body_sync import (
     write_body_poses,
     write_body_velocities,
     write_joint_coordinates,
 )
-from cardan.engine.trees.kinematics import move_node, place_node
 from cardan.engine.world.lanes import LaneState, LaneWorld, WorldBlock, WorldRuns
 from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, FIRST_MOMENTUM
 
@@ -69,10 +68,7 @@ def begin(world: LaneWorld, runs: WorldRuns, first: int, h: float) -> None:
             state.tree_q[k] = with_lane(state.tree_q[k], lane, runs.q[row, k])
         for k in range(state.tree_qd.shape[0]):
             state.tree_qd[k] = with_lane(state.tree_qd[k], lane, runs.qd[row, k])
-    for i in range(tree.kind.shape[0]):
-        place_node(tree, state.tree_q, i, work)
-        turn_inertia(tree, work, i)
-        move_node(tree, state.tree_qd, i, work)
+    write_nodes(tree, state.tree_q, state.tree_qd, work)
     write_body_poses(tree, work, state)
     write_body_velocities(tree, work, state)
     write_joint_coordinates(tree, state)

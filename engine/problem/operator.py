@@ -12,6 +12,7 @@ from cardan.engine.compiler.fours import four_of, put_four
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import ZERO3, Vec3
 from cardan.engine.trees.operator import tree_velocities
+from cardan.engine.trees.spatial_arrays import dot6
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,27 +138,18 @@ def row_velocity(problem: Problem, v: NDArray, i: int) -> float:
 
 
 @kernel
-def _dot6(X: NDArray, i: int, Y: NDArray, j: int) -> float:
-    """Product of two rows of six."""
-    total = X[i, 0] * Y[j, 0]
-    for k in range(1, 6):
-        total += X[i, k] * Y[j, k]
-    return total
-
-
-@kernel
 def entry_by_bodies(problem: Problem, i: int, j: int) -> float:
     """A_ij of two rows without compliance, of bodies in no tree: by the bodies that both have."""
     a, b = problem.body_a[j], problem.body_b[j]
     total = 0.0
     if problem.body_a[i] == a:
-        total += _dot6(problem.J_a, i, problem.MJ_a, j)
+        total += dot6(problem.J_a, i, problem.MJ_a, j)
     if problem.body_a[i] == b:
-        total += _dot6(problem.J_a, i, problem.MJ_b, j)
+        total += dot6(problem.J_a, i, problem.MJ_b, j)
     if problem.body_b[i] == a:
-        total += _dot6(problem.J_b, i, problem.MJ_a, j)
+        total += dot6(problem.J_b, i, problem.MJ_a, j)
     if problem.body_b[i] == b:
-        total += _dot6(problem.J_b, i, problem.MJ_b, j)
+        total += dot6(problem.J_b, i, problem.MJ_b, j)
     return total
 
 
@@ -192,14 +184,14 @@ def write_matrix(problem: Problem, order: NDArray, n: int, A: NDArray, movers: N
             value = 0.0
             if a >= 0:
                 if a == aq:
-                    value += _dot6(problem.J_a, i, problem.MJ_a, order[q])
+                    value += dot6(problem.J_a, i, problem.MJ_a, order[q])
                 if a == bq:
-                    value += _dot6(problem.J_a, i, problem.MJ_b, order[q])
+                    value += dot6(problem.J_a, i, problem.MJ_b, order[q])
             if b >= 0:
                 if b == aq:
-                    value += _dot6(problem.J_b, i, problem.MJ_a, order[q])
+                    value += dot6(problem.J_b, i, problem.MJ_a, order[q])
                 if b == bq:
-                    value += _dot6(problem.J_b, i, problem.MJ_b, order[q])
+                    value += dot6(problem.J_b, i, problem.MJ_b, order[q])
             A[p, q] = value
             A[q, p] = value
         A[p, p] = problem.diagonal[i]

@@ -27,12 +27,10 @@ from cardan.engine.world.options import Integrator, SolverMethod
 from cardan.engine.world.report import N_PHASES, STOP_REASONS
 from cardan.engine.world.samples import N_CONTACTS
 from cardan.schemas import GivenScene, scene_of
+from cardan.schemas.record import MOMENTUM, POSE, VELOCITY
 
 Table = dict[str, NDArray[Any]]
 
-POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
-VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
-MOMENTUM = ("lx", "ly", "lz", "hx", "hy", "hz")
 SOLVER = (
     "method",
     "rows",

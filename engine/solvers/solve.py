@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.no_rows import report_no_rows
 from cardan.engine.problem.operator import first_dependent
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
@@ -325,11 +326,7 @@ def solve(
             report.status gets DENSE_FULL when a dense method did not fit and PGS took over
     Check   tests/engine/solvers/test_solve.py
     """
-    report.method[0] = AUTO
-    report.solver_status[0] = STOPPED_EXACT
-    report.iterations[0] = 0
-    report.residual[0] = 0.0
-    report.coulomb_error[0] = 0.0
+    report_no_rows(report)
     n_rows = problem.count[0]
     if n_rows == 0:
         return

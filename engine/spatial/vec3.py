@@ -89,6 +89,13 @@ def perpendicular(n: Vec3) -> Vec3:
 
 
 @kernel
+def tangents_of(n: Vec3) -> tuple[Vec3, Vec3]:
+    """Unit t1, t2 perpendicular to the unit vector n, with t1 x t2 = n; a function of n alone."""
+    t1 = perpendicular(n)
+    return t1, cross(n, t1)
+
+
+@kernel
 def load3(array: NDArray, i: int) -> Vec3:
     """Row i of an (n, 3) array as a tuple."""
     return (array[i, 0], array[i, 1], array[i, 2])

@@ -13,8 +13,9 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.returned import record_return
-from cardan.engine.accounting.work import mean_row_speed, row_speed_before
+from cardan.engine.accounting.work import mean_row_speed
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.row import row_speed_before
 from cardan.engine.spatial.inertia import sym_add, sym_inverse, sym_times
 from cardan.engine.spatial.vec3 import (
     ZERO3,

@@ -22,7 +22,7 @@ from cardan.engine.spatial.inertia import (
     without,
 )
 from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, load3, scale
-from cardan.engine.trees.kinematics import carried, load_matrix
+from cardan.engine.trees.kinematics import carried, load_matrix, move_node, place_node
 from cardan.engine.trees.spatial_arrays import (
     add6,
     add_articulated,
@@ -54,6 +54,18 @@ def write_inertias(tree: Tree, work: TreeWork) -> None:
     """
     for i in range(tree.kind.shape[0]):
         turn_inertia(tree, work, i)
+
+
+@kernel
+def write_nodes(tree: Tree, q: NDArray, qd: NDArray, work: TreeWork) -> None:
+    """Pose, motion subspace, I_W and V of every node, in one walk from the root.
+
+    Writes  what write_places, write_inertias and write_velocities do
+    """
+    for i in range(tree.kind.shape[0]):
+        place_node(tree, q, i, work)
+        turn_inertia(tree, work, i)
+        move_node(tree, qd, i, work)
 
 
 @kernel

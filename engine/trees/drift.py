@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.trees.articulated_inertia import turn_inertia
+from cardan.engine.trees.articulated_inertia import write_nodes
 from cardan.engine.trees.body_sync import (
     forget_forces,
     read_bodies,
@@ -37,7 +37,7 @@ from cardan.engine.trees.invariants import (
     weight_power,
     write_invariants,
 )
-from cardan.engine.trees.kinematics import move_node, place_node, write_velocities
+from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.trees.loop_prediction import note_change, note_rates
 from cardan.engine.world.lanes import LaneWorld
 from cardan.engine.world.state import (
@@ -185,10 +185,7 @@ def finish_drift(world: World | LaneWorld, h: float, height: float) -> float:
     if tree.kind.shape[0] == 0:
         return 0.0
     g = load_gravity(state)
-    for i in range(tree.kind.shape[0]):
-        place_node(tree, state.tree_q, i, work)
-        turn_inertia(tree, work, i)
-        move_node(tree, state.tree_qd, i, work)
+    write_nodes(tree, state.tree_q, state.tree_qd, work)
     taken = restore_invariants(tree, work, state, h)
     error = book_drift(tree, work, state) + height_of(tree, work.found, g) - height
     state.ledger[LEDGER_CORRECTION] += error

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import Spatial
-from cardan.engine.spatial.vec3 import add, add_scaled, cross, load3, norm
+from cardan.engine.spatial.vec3 import add, add_scaled, cross, dot, load3, norm
 from cardan.engine.trees.articulated_inertia import respond_part
 from cardan.engine.trees.paths import dot_paths, tree_of, velocities_of, write_path
 from cardan.engine.trees.spatial_arrays import dot6, load6, store6
@@ -49,8 +49,7 @@ def reach_up(tree: Tree, work: TreeWork, node: int, push: Spatial) -> tuple[floa
     while i >= 0:
         for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
             S, U = load6(work.S, k), load6(work.U, k)
-            u = S[0][0] * n[0] + S[0][1] * n[1] + S[0][2] * n[2]
-            u += S[1][0] * f[0] + S[1][1] * f[1] + S[1][2] * f[2]
+            u = dot(S[0], n) + dot(S[1], f)
             D, w, v = work.D[k], norm(S[0]), norm(S[1])
             size += D * (w * norm(n) + v * norm(f)) ** 2
             per_square += D * (w * norm(f)) ** 2

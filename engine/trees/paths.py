@@ -51,8 +51,7 @@ def walk_up(
     while i >= 0 and i != end:
         for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
             S, U = load6(work.S, k), load6(work.U, k)
-            u = S[0][0] * n[0] + S[0][1] * n[1] + S[0][2] * n[2]
-            u += S[1][0] * f[0] + S[1][1] * f[1] + S[1][2] * f[2]
+            u = dot(S[0], n) + dot(S[1], f)
             D = work.D[k]
             path[k - first] += math.sqrt(D) * u
             n, f = add_scaled(n, -D * u, U[0]), add_scaled(f, -D * u, U[1])

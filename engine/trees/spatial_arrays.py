@@ -84,8 +84,8 @@ def store_articulated(X: NDArray, i: int, inertia: ArticulatedInertia) -> None:
 @kernel
 def dot6(X: NDArray, i: int, Y: NDArray, j: int) -> float:
     """Product of two rows of six."""
-    total = 0.0
-    for c in range(6):
+    total = X[i, 0] * Y[j, 0]
+    for c in range(1, 6):
         total += X[i, c] * Y[j, c]
     return total
 

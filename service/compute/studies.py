@@ -7,12 +7,10 @@ from typing import Any
 from cardan.schemas import Fault, Limits, Scene
 from cardan.schemas.joint import Joint
 from cardan.schemas.limits import JOINT_COORDINATES
+from cardan.schemas.record import MOMENTUM, POSE, VELOCITY
 from cardan.schemas.study import (
     ENERGY,
     JOINTS,
-    MOMENTUM,
-    POSE,
-    VELOCITY,
     MeasuredData,
     MeasuredSeries,
     MetricQuantity,

@@ -130,10 +130,6 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "approach_speed": ("m/s", "speed along the normal at which the surfaces met"),
     },
 }
-
-# channels of a request: a whole table, or these columns of `bodies`
-POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
-VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
 KEYS = (
     "time",
     "step",

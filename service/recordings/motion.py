@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.schemas.colors import rgb
-from cardan.service.recordings.columns import POSE
+from cardan.schemas.record import POSE
 from cardan.service.recordings.sources import Recording
 from cardan.service.recordings.tables import to_numpy
 from cardan.service.recordings.triangles import reach, rotation

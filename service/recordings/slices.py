@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cardan.service.recordings.columns import KEYS, POSE, VELOCITY
+from cardan.schemas.record import POSE, VELOCITY
+from cardan.service.recordings.columns import KEYS
 from cardan.service.recordings.sources import Loaded, Recording, Source, loaded
 from cardan.service.recordings.tables import TABLES, Tables, to_numpy
 

@@ -41,6 +41,12 @@ def brick(name: str, **more: Any) -> Document:
     }
 
 
+def cube(name: str, position: list[float], **more: Any) -> Document:
+    """A cube of 0.2 m and 1 kg."""
+    shape = {"type": "box", "size": [0.2, 0.2, 0.2]}
+    return {"name": name, "position": position, "mass": 1.0, "shapes": [shape], **more}
+
+
 def rod(name: str, start: list[float], length: float, **more: Any) -> Document:
     """A capsule along x from `start`."""
     half = 0.5 * length

@@ -7,9 +7,10 @@ import pytest
 
 from cardan.engine import Recording, Simulation, run
 from cardan.engine.outputs.sampler import LEAST_FRAMES
-from cardan.engine.runs.recording import POSE, VELOCITY, recording_steps
+from cardan.engine.runs.recording import recording_steps
 from cardan.schemas import count_scene, load_scene
 from cardan.schemas.examples import example_document, example_names
+from cardan.schemas.record import POSE, VELOCITY
 
 CHANNELS = ["pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "events"]
 

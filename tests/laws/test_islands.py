@@ -7,21 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import document, ground, rod, simulate
+from tests.engine.scenes import cube, document, ground, rod, simulate
 
 pytestmark = pytest.mark.law
-
-
-def box(name: str, position: list[float], **more: Any) -> dict[str, Any]:
-    """A cube of 0.2 m and 1 kg."""
-    shape = {"type": "box", "size": [0.2, 0.2, 0.2]}
-    return {"name": name, "position": position, "mass": 1.0, "shapes": [shape], **more}
 
 
 def stack(name: str, x: float, n: int, **more: Any) -> list[dict[str, Any]]:
     """n cubes on each other, each a little off, falling a millimetre."""
     return [
-        box(f"{name}-{k}", [x + 0.01 * (-1) ** k, 0.0, 0.101 + 0.201 * k], **more) for k in range(n)
+        cube(f"{name}-{k}", [x + 0.01 * (-1) ** k, 0.0, 0.101 + 0.201 * k], **more)
+        for k in range(n)
     ]
 
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from cardan.engine import preview, rollout
 from cardan.engine.simulation import CALM
 from cardan.schemas import load_scene
-from tests.engine.scenes import Document, document, ground, simulate
+from tests.engine.scenes import Document, cube, document, ground, simulate
 
 pytestmark = pytest.mark.law
 
 
-def box(name: str, x: float, **more: Any) -> Document:
-    shape = {"type": "box", "size": [0.2, 0.2, 0.2]}
-    return {"name": name, "position": [x, 0, 0], "mass": 1.0, "shapes": [shape], **more}
-
-
 def overlapping(simulation: Document, *more: Document, gravity: float = 0.0) -> Document:
     """Two boxes that are 5 cm deep in one another."""
-    bodies = [box("a", 0.0), box("b", 0.15), *more]
+    bodies = [cube("a", [0, 0, 0]), cube("b", [0.15, 0, 0]), *more]
     return document(bodies, gravity=[0, 0, -gravity], simulation=simulation)
 
 
@@ -51,7 +44,7 @@ def test_overlapping_bodies_part_calmly(way: Document) -> None:
 
 
 def test_pairs_that_overlap_may_be_ignored() -> None:
-    scene = overlapping({"ignore_initial_overlaps": True}, box("c", 0.6))
+    scene = overlapping({"ignore_initial_overlaps": True}, cube("c", [0.6, 0, 0]))
     scene["bodies"][2]["linear_velocity"] = [-1.0, 0.0, 0.0]
     sim = simulate(scene)
     summary = sim.summary()
@@ -67,7 +60,7 @@ def test_pairs_that_overlap_may_be_ignored() -> None:
 
 
 def test_what_floats_does_not_fall_through_its_floor() -> None:
-    sunk = box("a", 0.0, position=[0, 0, 0.08])
+    sunk = cube("a", [0, 0, 0.08])
     options = {"ignore_initial_overlaps": True}
     sim = simulate(document([ground(), sunk], gravity=[0, 0, -9.81], simulation=options))
     sim.advance(1000)
@@ -78,7 +71,7 @@ def test_what_floats_does_not_fall_through_its_floor() -> None:
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_what_joints_hold_does_not_collide_with_its_wall(formulation: str) -> None:
     wall = {"name": "wall", "type": "static", "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2]}]}
-    arm = box("arm", 0.05)
+    arm = cube("arm", [0.05, 0, 0])
     joint = {"name": "j", "type": "fixed", "parent": "world", "child": "arm"}
     options = {"formulation": formulation, "ignore_initial_overlaps": True}
     sim = simulate(document([wall, arm], [joint], gravity=[0, 0, 0], simulation=options))
@@ -95,7 +88,7 @@ def test_what_joints_hold_does_not_collide_with_its_wall(formulation: str) -> No
 def test_the_remedy_is_named_before_the_run() -> None:
     (pair,) = preview(load_scene(overlapping({})))["overlaps"]
     assert pair["remedy"] == "ignore_initial_overlaps"
-    sunk = document([ground(), box("a", 0.0)])
+    sunk = document([ground(), cube("a", [0, 0, 0])])
     (pair,) = preview(load_scene(sunk))["overlaps"]
     assert pair["remedy"] is None
 

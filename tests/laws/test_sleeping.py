@@ -9,7 +9,7 @@ import pytest
 
 from cardan.engine import Simulation
 from cardan.schemas import load_scene
-from tests.engine.scenes import document, ground, rod, simulate
+from tests.engine.scenes import cube, document, ground, rod, simulate
 from tests.laws.test_determinism import poison
 
 pytestmark = pytest.mark.law
@@ -20,12 +20,6 @@ SLEEPING = {"enabled": True, "time": 0.05}
 SLOW = 0.005  # m/s, below the speed at which bodies fall asleep
 
 
-def box(name: str, position: list[float], **more: Any) -> dict[str, Any]:
-    """A cube of 0.2 m and 1 kg."""
-    shape = {"type": "box", "size": [0.2, 0.2, 0.2]}
-    return {"name": name, "position": position, "mass": 1.0, "shapes": [shape], **more}
-
-
 def ball(name: str, position: list[float], **more: Any) -> dict[str, Any]:
     """A ball of 0.1 m and 1 kg."""
     shape = {"type": "sphere", "radius": 0.1}
@@ -34,7 +28,7 @@ def ball(name: str, position: list[float], **more: Any) -> dict[str, Any]:
 
 def tower(n: int, x: float = 0.0) -> list[dict[str, Any]]:
     """n cubes that stand on each other."""
-    return [box(f"box-{x:g}-{k}", [x, 0.0, 0.1 + 0.2 * k]) for k in range(n)]
+    return [cube(f"box-{x:g}-{k}", [x, 0.0, 0.1 + 0.2 * k]) for k in range(n)]
 
 
 def scene(bodies: list[Any], joints: list[Any] | None = None, **more: Any) -> Simulation:
@@ -206,7 +200,7 @@ def hoisted(name: str, sleeping: dict[str, Any]) -> Simulation:
     held |= HOIST[name]
     if name in ("fixed", "slider"):
         held["anchor"] = [0, 0, 0.1]
-    bodies = [ground(), hook, box("box", [0, 0, 0.1])]
+    bodies = [ground(), hook, cube("box", [0, 0, 0.1])]
     if name == "spring":
         return scene(bodies, forces=[held], sleeping=sleeping)
     return scene(bodies, [held], sleeping=sleeping)
@@ -227,7 +221,7 @@ def test_what_a_kinematic_body_holds_wakes_when_that_begins_to_move(name: str) -
 
 def test_what_a_moving_body_attracts_wakes() -> None:
     sun = {"name": "sun", "type": "kinematic", "position": [0, 0, 3], "mass": 100.0}
-    bodies = [ground(), sun, box("box", [0, 0, 0.1])]
+    bodies = [ground(), sun, cube("box", [0, 0, 0.1])]
     pull = {"name": "pull", "type": "point_gravity", "constant": 0.1}
     sim = scene(bodies, forces=[pull])
     sim.advance(100)
@@ -249,7 +243,7 @@ def test_what_an_attractor_pulled_wakes_when_that_comes_or_goes(kind: str, chang
     # some three times gravity
     pull = {"name": "pull", "type": "point_gravity", "constant": 0.25}
     start = 0.1 if change == "appears" else 0.2
-    bodies = [ground(), ceiling, box("box", [0, 0, start]), sun | {change: 0.4}]
+    bodies = [ground(), ceiling, cube("box", [0, 0, start]), sun | {change: 0.4}]
     held = [hook] if kind == "dynamic" else []
     sim = scene(bodies, held, forces=[pull])
     sim.advance(180)
@@ -261,7 +255,7 @@ def test_what_an_attractor_pulled_wakes_when_that_comes_or_goes(kind: str, chang
 def test_what_a_static_body_appears_in_wakes() -> None:
     peg = {"name": "peg", "type": "static", "position": [0, 0, 0.1], "appears": 0.4}
     peg |= {"shapes": [{"type": "box", "size": [0.05, 0.05, 0.05]}]}
-    sim = scene([ground(), box("box", [0, 0, 0.1]), peg])
+    sim = scene([ground(), cube("box", [0, 0, 0.1]), peg])
     sim.advance(190)
     assert sim.asleep()[1]
     sim.advance(20)

@@ -13,7 +13,7 @@ from cardan.engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, SA
 from cardan.engine.collision.narrow.closest_feature import Hit
 from cardan.engine.collision.narrow.solid import axis_of, position_of, scale_of, to_shape
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, scale, sub
+from cardan.engine.spatial.vec3 import Vec3, dot, negate, scale, sub, tangents_of
 from cardan.engine.world.collision import SIZE, Pair, Patch
 
 # a face steeper than the other by this is the one that is clipped
@@ -169,8 +169,7 @@ def put_faces(
     n, lean = normal
     k, sign, s = face
     row, count = cut
-    t1 = perpendicular(n)
-    t2 = cross(n, t1)
+    t1, t2 = tangents_of(n)
     at, x_axis, y_axis = (
         position_of(pair, s),
         axis_of(pair, s, (k + 1) % 3),

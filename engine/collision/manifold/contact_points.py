@@ -38,14 +38,7 @@ from cardan.engine.collision.narrow.solid import (
 )
 from cardan.engine.collision.narrow.support import support
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import (
-    Vec3,
-    cross,
-    dot,
-    negate,
-    perpendicular,
-    sub,
-)
+from cardan.engine.spatial.vec3 import Vec3, dot, negate, sub, tangents_of
 from cardan.engine.world.collision import NEAREST_FEATURE, Faces, Pair, Patch
 from cardan.engine.world.model import BOX, PLANE
 
@@ -58,8 +51,8 @@ PARALLEL = 0.03
 @kernel
 def frame_of(n: Vec3) -> Frame:
     """(n, t1, t2), right-handed with t1 x t2 = n."""
-    t1 = perpendicular(n)
-    return (n, t1, cross(n, t1))
+    t1, t2 = tangents_of(n)
+    return (n, t1, t2)
 
 
 @kernel

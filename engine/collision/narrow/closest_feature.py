@@ -15,11 +15,22 @@ MISS: Hit = (math.inf, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
 @kernel
+def midpoint(a: Vec3, b: Vec3, radius_a: float, radius_b: float, n: Vec3) -> Vec3:
+    """Half way between the surfaces at a + radius_a n and b - radius_b n [m]."""
+    shift = 0.5 * (radius_a - radius_b)
+    return (
+        0.5 * (a[0] + b[0]) + shift * n[0],
+        0.5 * (a[1] + b[1]) + shift * n[1],
+        0.5 * (a[2] + b[2]) + shift * n[2],
+    )
+
+
+@kernel
 def hit_of_points(a: Vec3, b: Vec3, radius_a: float, radius_b: float, n0: Vec3) -> Hit:
     """The hit of nearest core points a, b with a radius each; n0 is the normal if they coincide.
 
     n = (b - a) / |b - a|,   gap = |b - a| - radius_a - radius_b
-    point = half way between a + radius_a n and b - radius_b n
+    point = midpoint of the surfaces
     """
     d = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
     # |d| scaled by the largest component: squares of tiny numbers would underflow
@@ -31,10 +42,4 @@ def hit_of_points(a: Vec3, b: Vec3, radius_a: float, radius_b: float, n0: Vec3) 
         length = math.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
         n = (e[0] / length, e[1] / length, e[2] / length)
         distance = most * length
-    shift = 0.5 * (radius_a - radius_b)
-    point = (
-        0.5 * (a[0] + b[0]) + shift * n[0],
-        0.5 * (a[1] + b[1]) + shift * n[1],
-        0.5 * (a[2] + b[2]) + shift * n[2],
-    )
-    return (distance - radius_a - radius_b, n, point)
+    return (distance - radius_a - radius_b, n, midpoint(a, b, radius_a, radius_b, n))

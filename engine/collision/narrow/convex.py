@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from cardan.engine.collision.narrow.closest_feature import MISS, Hit, hit_of_points
+from cardan.engine.collision.narrow.closest_feature import MISS, Hit, hit_of_points, midpoint
 from cardan.engine.collision.narrow.epa import epa
 from cardan.engine.collision.narrow.gjk import FAR, MEET, gjk
 from cardan.engine.collision.narrow.solid import radius_of
@@ -31,12 +31,5 @@ def convex_convex(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope
             for k in range(9):
                 polytope.vertex[i, k] = simplex[i, k]
         overlap, n, a, b = epa(pair, count, polytope)
-        # on A the surface is at a + r0 n, on B at b - r1 n
-        shift = 0.5 * (r0 - r1)
-        point = (
-            0.5 * (a[0] + b[0]) + shift * n[0],
-            0.5 * (a[1] + b[1]) + shift * n[1],
-            0.5 * (a[2] + b[2]) + shift * n[2],
-        )
-        return (-overlap - r0 - r1, n, point)
+        return (-overlap - r0 - r1, n, midpoint(a, b, r0, r1, n))
     return hit_of_points(a, b, r0, r1, (0.0, 0.0, 1.0))

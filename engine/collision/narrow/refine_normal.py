@@ -16,14 +16,13 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import (
     Vec3,
     add_scaled,
-    cross,
     dot,
     negate,
     norm,
     normalised,
-    perpendicular,
     scale,
     sub,
+    tangents_of,
 )
 from cardan.engine.world.collision import BOUND, Pair, Polytope
 from cardan.engine.world.model import CAPSULE, CYLINDER
@@ -95,8 +94,7 @@ def direction_around(u: Vec3, v: Vec3, angle: float) -> Vec3:
 @kernel
 def try_around(pair: Pair, axis: Vec3, polytope: Polytope, found: Overlap) -> Overlap:
     """The smaller of `found` and the least overlap perpendicular to an axis, by golden section."""
-    u = perpendicular(axis)
-    v = cross(axis, u)
+    u, v = tangents_of(axis)
     step = 2.0 * math.pi / AROUND
     least, middle = math.inf, 0.0
     for k in range(AROUND):

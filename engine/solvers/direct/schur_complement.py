@@ -34,6 +34,7 @@ from cardan.engine.solvers.direct.elimination_order import (
     is_equation,
     is_in_graph,
 )
+from cardan.engine.trees.spatial_arrays import dot6
 from cardan.engine.world.equations import FACTORED, NODE_ROWS, ORDERED, SIDES
 
 if TYPE_CHECKING:
@@ -138,23 +139,14 @@ def _side_of(J: NDArray, i: int, many: NDArray, k: int, s: int) -> float:
 
 
 @kernel
-def _product(J: NDArray, i: int, MJ: NDArray, j: int) -> float:
-    """J_i M^-1 J_j^T of a body without equations."""
-    total = 0.0
-    for c in range(NODE_ROWS):
-        total += J[i, c] * MJ[j, c]
-    return total
-
-
-@kernel
 def _coupling(problem: Problem, J: NDArray, i: int, body: int, j: int) -> float:
     """Contribution to A_ij of a body of row i that has no equations."""
     total = 0.0
     if problem.inverse_mass[body] > 0.0:
         if problem.body_a[j] == body:
-            total += _product(J, i, problem.MJ_a, j)
+            total += dot6(J, i, problem.MJ_a, j)
         if problem.body_b[j] == body:
-            total += _product(J, i, problem.MJ_b, j)
+            total += dot6(J, i, problem.MJ_b, j)
     return total
 
 

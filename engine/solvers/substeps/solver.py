@@ -30,6 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.row import row_speed_before
 from cardan.engine.problem.coupled import add_up, goes_on
 from cardan.engine.problem.islands import find_islands
 from cardan.engine.problem.operator import add_impulse, first_dependent, relative_velocity
@@ -99,13 +100,8 @@ def start_rows(rows: Rows, problem: Problem, motion: Motion, steps: Substeps, n:
     part, share = steps.part, 1.0 / n
     rebounds = False
     for i in range(problem.count[0]):
-        a, b = rows.body_a[i], rows.body_b[i]
-        speed = 0.0
-        for k in range(6):
-            speed += rows.J_a[i, k] * (motion.velocity_old[a, k] + motion.jump[a, k])
-            speed += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
         steps.law[i] = law_of(rows, i)
-        steps.speed[i] = speed
+        steps.speed[i] = row_speed_before(rows, i, motion)
         steps.total[i] = 0.0
         part.b[i] = 0.0
         part.lam[i] = share * problem.lam[i]

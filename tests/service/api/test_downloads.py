@@ -16,8 +16,8 @@ import psutil
 import pytest
 import uvicorn
 
+from cardan.schemas.record import POSE, VELOCITY
 from cardan.service.app import create_app
-from cardan.service.recordings.columns import POSE, VELOCITY
 from cardan.service.recordings.folder import write_folder
 from cardan.service.recordings.tables import from_columns, recording_metadata
 from cardan.service.settings import Settings

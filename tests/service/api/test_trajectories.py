@@ -9,7 +9,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from cardan.service.recordings.columns import POSE, VELOCITY
+from cardan.schemas.record import POSE, VELOCITY
 from tests.service.real_server import DROP, run_to_end
 
 pytestmark = pytest.mark.e2e

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from cardan.schemas.record import POSE
 from cardan.service.compute import encoding
 from cardan.service.compute.downloads import Downloads
 from cardan.service.compute.pool import ComputePool
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.recordings.columns import POSE
 from cardan.service.recordings.folder import remove_folder, write_folder
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.recordings.slices import Slice
