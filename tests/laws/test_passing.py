@@ -217,7 +217,7 @@ def slab(rim: list[float]) -> Document:
 
 # the solid that a slab without vertices in its rim is a mesh of
 BRICK = {"type": "box", "size": [1.0, 1.0, 0.5], "position": [-0.5, 0, -0.25]}
-LONG = {"box": {"type": "box", "size": [0.3, 0.2, 0.2]}}
+LONG: dict[str, Document] = {"box": {"type": "box", "size": [0.3, 0.2, 0.2]}}
 LONG["cylinder"] = {"type": "cylinder", "radius": 0.1, "length": 0.2}
 LONG["convex"] = {
     "type": "convex",
