@@ -16,6 +16,7 @@ from cardan.engine.bodies.mass_properties import (
 from cardan.engine.build.components import components
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.memoised import memoised, memoised_for
+from cardan.engine.build.mobility import sets_of_bodies
 from cardan.engine.build.presence import is_absent
 from cardan.engine.build.rotations import cross, turn, turn_all
 from cardan.engine.build.shapes import mass_of_shape
@@ -87,6 +88,7 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
         com_B=np.zeros((n, 3)),
         span=np.zeros(n),
         node=np.full(n, -1),
+        mechanism=np.zeros(n, np.int64),
     )
     for i, body in enumerate(scene.bodies):
         bodies.kind[i] = BODY_KINDS[body.type]
@@ -101,8 +103,9 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
     return bodies
 
 
-def write_spans(bodies: Bodies, joints: Joints, p_WB: Floats) -> None:
-    """Write the extent of the mechanism that each dynamic body is part of; see `spans_of`."""
+def write_mechanisms(bodies: Bodies, joints: Joints, p_WB: Floats) -> None:
+    """Write which mechanism each dynamic body is part of, and its extent; see `spans_of`."""
+    bodies.mechanism[:] = sets_of_bodies(joints, bodies.kind == DYNAMIC)
     ends = ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B))
     bodies.span[:] = spans_of(bodies.kind, bodies.mass, bodies.inertia_B, ends, p_WB)
 

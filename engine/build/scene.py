@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.allocate import contact_cache, empty_state
-from cardan.engine.build.bodies import build_bodies, initial_motion, write_spans
+from cardan.engine.build.bodies import build_bodies, initial_motion, write_mechanisms
 from cardan.engine.build.couplings import (
     check_couplings,
     write_coupling_masses,
@@ -151,7 +151,7 @@ def build(scene: Scene) -> Built:
     poses = Poses(p, q)
     targets = TargetTable()
     joints = build_joints(scene.joints, index, poses, frames_of(scene, q), targets)
-    write_spans(bodies, joints, p)
+    write_mechanisms(bodies, joints, p)
     release(joints, scene)
     check_hollow(shapes, bodies, joints.excluded, faults)
     write_joint_masses(joints, bodies, poses)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.foundation import write_foundation
+from cardan.engine.constraints.joints.frames import is_broken
 from cardan.engine.constraints.row import clear_row, row_speed, set_jacobian, start_row
 from cardan.engine.spatial.vec3 import (
     ZERO3,
@@ -21,6 +24,7 @@ from cardan.engine.spatial.vec3 import (
     tangents_of,
 )
 from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import RestitutionLaw
 from cardan.engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
 from cardan.engine.world.world import World
@@ -83,6 +87,20 @@ def set_compliant(
 
 
 @kernel
+def may_break(world: World, body: int) -> bool:
+    """Whether a joint of the mechanism that a dynamic body is part of may break."""
+    bodies, joints = world.model.bodies, world.model.joints
+    if bodies.kind[body] != DYNAMIC:
+        return False
+    for j in range(joints.kind.shape[0]):
+        if math.isfinite(joints.breaking_force[j]) and not is_broken(world.state, j):
+            for i in (joints.body_a[j], joints.body_b[j]):
+                if bodies.kind[i] == DYNAMIC and bodies.mechanism[i] == bodies.mechanism[body]:
+                    return True
+    return False
+
+
+@kernel
 def set_rigid(world: World, row: int, c: int, speed: float) -> None:
     """Bias of a rigid contact; speed is J v before the kick [m/s].
 
@@ -99,12 +117,17 @@ def set_rigid(world: World, row: int, c: int, speed: float) -> None:
     if abs(rows.bias[row]) <= IN_PLACE * min(options.solver.tolerance, FINEST):
         rows.bias[row] = 0.0
     if speed < -options.restitution_threshold:
-        # without restitution the gap may still close: e = 0 must not stop the bodies before impact
-        bounces = options.restitution_law == NEWTON and contacts.restitution[c] > 0.0
         if world.clock.exact[0] == 1:
             # the drift ends at the impact: until then the contact passes no impulse
             rows.bias[row] -= 2.0 * speed
-        elif bounces and gap + h * speed < 0.0:
+        elif options.restitution_law == NEWTON and gap + h * speed < 0.0:
+            # without restitution the gap may still close: e = 0 must not stop the bodies before
+            # the impact, unless that may break a joint; then it is whole
+            bounces = contacts.restitution[c] > 0.0
+            if not bounces and not (
+                may_break(world, contacts.body_a[c]) or may_break(world, contacts.body_b[c])
+            ):
+                return
             rows.rebound[row] = -contacts.restitution[c] * speed
             rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 

@@ -55,6 +55,9 @@ class Bodies(NamedTuple):
     com_B: NDArray  # (n, 3) m                  centre of mass from the body origin, body axes
     span: NDArray  # (n,) m                     extent of the mechanism that it is part of, at most 1; 0 unless dynamic
     node: NDArray  # (n,) int64                 its node in Tree, -1: not part of a tree
+    mechanism: (
+        NDArray  # (n,) int64            number of the set of dynamic bodies that joints connect
+    )
 
 
 @struct

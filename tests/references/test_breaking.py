@@ -353,3 +353,60 @@ def test_a_blow_that_breaks_its_joint_is_whole(formulation: str, way: float, rop
     [broken] = summary["joints"]["broken"]
     assert broken["force"] == pytest.approx(2000.0, rel=1e-9)
     assert recording.tables()["bodies"]["vx"][-1] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("through", ["fixed", "ball"])
+@pytest.mark.parametrize("gap", [0.85, 0.851, 0.8543])
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_ball_that_breaks_a_joint_gives_it_all_it_has(
+    formulation: str, gap: float, through: str
+) -> None:
+    """The plate that is struck hangs on a bracket, whose weld takes 1 N s, then breaks.
+
+    The ball gave a part of it when it came near, and the plate, free then, the rest."""
+    ball: Document = {"name": "ball", "mass": 0.1, "position": [-0.15 - gap, 0, 0]}
+    ball |= {"linear_velocity": [10.0, 0, 0], "shapes": [{"type": "sphere", "radius": 0.05}]}
+    plate: Document = {
+        "name": "plate",
+        "mass": 1.0,
+        "shapes": [{"type": "box", "size": [0.2, 1, 1]}],
+    }
+    bracket: Document = {"name": "bracket", "mass": 0.5, "inertia": [0.01] * 3}
+    bracket["position"] = [0.2, 0, 0]
+    weld: Document = {"name": "weld", "type": "fixed", "parent": "world", "child": "bracket"}
+    weld |= {"breaking_force": 50.0}
+    link: Document = {"name": "link", "type": through, "parent": "bracket", "child": "plate"}
+    link["anchor"] = [0.1, 0, 0]
+    options = {"dt": 2.5e-3, "duration": 0.3, "formulation": formulation}
+    scene = document([ball, plate, bracket], [weld, link], gravity=[0, 0, 0], simulation=options)
+    summary, sim = run(load_scene(scene))[1], simulate(scene)
+    sim.advance(sim.total_steps)
+    [broken] = summary["joints"]["broken"]
+    assert broken["joint"] == "weld"
+    assert broken["force"] == pytest.approx(1.0 / 2.5e-3, rel=1e-6)
+    assert sim.velocities()[:, 0] == pytest.approx([0.0, 0.0, 0.0], abs=1e-6)
+
+
+def test_blows_on_what_cannot_break_close_the_gap() -> None:
+    """Beside a joint that may break, what is no part of its mechanism lands where it should."""
+    shelf: Document = {
+        "name": "shelf",
+        "mass": 1.0,
+        "shapes": [{"type": "box", "size": [1, 1, 0.1]}],
+    }
+    weld: Document = {"name": "weld", "type": "fixed", "parent": "world", "child": "shelf"}
+    weld["breaking_force"] = 1e6
+    balls: list[Document] = [
+        {"name": f"ball {x:g}", "mass": 1.0, "position": [x, 0, 0.8],
+         "linear_velocity": [0, 0, -8.003], "shapes": [{"type": "sphere", "radius": 0.05}]}
+        for x in (0.0, 2.0)
+    ]  # fmt: skip
+    floor = ground()
+    floor["position"] = [0, 0, 0.05]
+    sim = simulate(
+        document([shelf, *balls, floor], [weld], gravity=[0, 0, 0], simulation={"dt": 1e-3})
+    )
+    sim.advance(100)
+    on_shelf, on_floor = sim.poses()[1:3, 2]
+    assert on_floor == pytest.approx(0.1, abs=1e-9)
+    assert 1e-4 < on_shelf - 0.1 < 8.003e-3
