@@ -216,7 +216,9 @@ class World:
         zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
         inverse_mass = np.where(kind == DYNAMIC, 1.0, 0.0)
         places, node = np.zeros((n + 1, 3)), np.full(n + 1, -1)
-        bodies = Bodies(kind, zeros, inverse_mass, zeros, tensor, tensor, places, zeros, node)
+        bodies = Bodies(
+            kind, zeros, inverse_mass, zeros, tensor, tensor, places, zeros, node, np.arange(n + 1)
+        )
         shapes, meshes = build_shapes(self.solids)
         friction, restitution = np.array(self.friction), np.array(self.restitution)
         none, at_rest = np.zeros_like(friction), np.zeros((len(friction), 3))
