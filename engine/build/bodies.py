@@ -89,6 +89,7 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
         span=np.zeros(n),
         node=np.full(n, -1),
         mechanism=np.zeros(n, np.int64),
+        mass_in_all=np.zeros(n),
     )
     for i, body in enumerate(scene.bodies):
         bodies.kind[i] = BODY_KINDS[body.type]
@@ -104,8 +105,13 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
 
 
 def write_mechanisms(bodies: Bodies, joints: Joints, p_WB: Floats) -> None:
-    """Write which mechanism each dynamic body is part of, and its extent; see `spans_of`."""
-    bodies.mechanism[:] = sets_of_bodies(joints, bodies.kind == DYNAMIC)
+    """Write which mechanism each dynamic body is part of, its mass, and its extent: `spans_of`."""
+    moving = bodies.kind == DYNAMIC
+    bodies.mechanism[:] = sets_of_bodies(joints, moving)
+    mass = np.bincount(bodies.mechanism, bodies.mass)
+    for one, other in ((joints.body_a, joints.body_b), (joints.body_b, joints.body_a)):
+        mass[bodies.mechanism[one[moving[one] & ~moving[other]]]] = np.inf
+    bodies.mass_in_all[:] = np.where(moving, mass[bodies.mechanism], np.inf)
     ends = ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B))
     bodies.span[:] = spans_of(bodies.kind, bodies.mass, bodies.inertia_B, ends, p_WB)
 

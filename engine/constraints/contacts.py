@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
@@ -87,17 +85,29 @@ def set_compliant(
 
 
 @kernel
-def may_break(world: World, body: int) -> bool:
-    """Whether a joint of the mechanism that a dynamic body is part of may break."""
+def may_break(world: World, body: int, force: float) -> bool:
+    """Whether a force [N] may break a joint of the mechanism that a dynamic body is part of."""
     bodies, joints = world.model.bodies, world.model.joints
     if bodies.kind[body] != DYNAMIC:
         return False
     for j in range(joints.kind.shape[0]):
-        if math.isfinite(joints.breaking_force[j]) and not is_broken(world.state, j):
+        if force > joints.breaking_force[j] and not is_broken(world.state, j):
             for i in (joints.body_a[j], joints.body_b[j]):
                 if bodies.kind[i] == DYNAMIC and bodies.mechanism[i] == bodies.mechanism[body]:
                     return True
     return False
+
+
+@kernel
+def breaks(world: World, c: int, speed: float) -> bool:
+    """Whether a blow at contact c with the speed J v [m/s] may break a joint.
+
+    Its impulse is at most that which stops the lighter of the two mechanisms.
+    """
+    contacts, masses = world.work.contacts, world.model.bodies.mass_in_all
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    force = -speed * min(masses[a], masses[b]) / world.clock.h[0]
+    return may_break(world, a, force) or may_break(world, b, force)
 
 
 @kernel
@@ -120,16 +130,13 @@ def set_rigid(world: World, row: int, c: int, speed: float) -> None:
         if world.clock.exact[0] == 1:
             # the drift ends at the impact: until then the contact passes no impulse
             rows.bias[row] -= 2.0 * speed
-        elif options.restitution_law == NEWTON and gap + h * speed < 0.0:
+        elif gap + h * speed < 0.0:
             # without restitution the gap may still close: e = 0 must not stop the bodies before
             # the impact, unless that may break a joint; then it is whole
-            bounces = contacts.restitution[c] > 0.0
-            if not bounces and not (
-                may_break(world, contacts.body_a[c]) or may_break(world, contacts.body_b[c])
-            ):
-                return
-            rows.rebound[row] = -contacts.restitution[c] * speed
-            rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
+            bounces = options.restitution_law == NEWTON and contacts.restitution[c] > 0.0
+            if bounces or (contacts.restitution[c] == 0.0 and breaks(world, c, speed)):
+                rows.rebound[row] = -contacts.restitution[c] * speed
+                rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 
 
 @kernel

@@ -58,6 +58,7 @@ class Bodies(NamedTuple):
     mechanism: (
         NDArray  # (n,) int64            number of the set of dynamic bodies that joints connect
     )
+    mass_in_all: NDArray  # (n,) kg             of its mechanism; inf unless dynamic, or if a joint holds that to others
 
 
 @struct

@@ -265,3 +265,37 @@ def test_a_ridge_of_a_heightfield_is_one_of_a_convex_body(slope: float, shape: s
     right = off_the_edge(body, LONG[shape], 1.5)
     found = off_the_edge(field, LONG[shape], 1.5)
     assert found == pytest.approx(right, abs=3e-4)
+
+
+PYRAMID: dict[str, list[list[Any]]] = {
+    "vertices": [[x, y, 0.0] for x in (-0.4, 0.4) for y in (-0.4, 0.4)] + [[0.0, 0.0, 0.25]],
+    "faces": [[0, 2, 4], [2, 3, 4], [3, 1, 4], [1, 0, 4], [0, 1, 3], [0, 3, 2]],
+}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("dt", [1e-3, 2.5e-4])
+@pytest.mark.parametrize("start", [(0.02, 0.0), (0.01, 0.025)])
+@pytest.mark.parametrize(("shape", "friction"), [("disc", 0.5), ("disc", 0.0), ("box", 0.0)])
+def test_a_face_holds_nothing_that_lies_on_the_next_one(
+    shape: str, friction: float, start: tuple[float, float], dt: float, order: int
+) -> None:
+    """Let go over the top of a pyramid it slides down one side, and hangs over the hips.
+
+    It stopped there for good, held by faces that it hung over."""
+    disc = {"type": "cylinder", "radius": 0.08, "length": 0.02}
+    solid = disc if shape == "disc" else {"type": "box", "size": [0.15, 0.1, 0.05]}
+    place = [*start, 0.261 if shape == "disc" else 0.276]
+    one: Document = {"name": "b", "mass": 1.0, "position": place}
+    one["shapes"] = [solid | {"material": "m"}]
+    mesh = {"type": "mesh", "vertices": PYRAMID["vertices"], "faces": PYRAMID["faces"][::order]}
+    ends = []
+    for floor in ({"type": "convex", "points": PYRAMID["vertices"]}, mesh):
+        ground = {"name": "f", "type": "static", "shapes": [floor | {"material": "m"}]}
+        scene = document(
+            [one, ground], simulation={"dt": dt, "duration": 0.4}, gravity=[0, 0, -9.81]
+        )
+        sim = simulate(scene | {"materials": {"m": {"friction": friction}}})
+        sim.advance(sim.total_steps)
+        ends.append(sim.poses()[0, :3])
+    assert ends[1] == pytest.approx(ends[0], abs=5e-3)

@@ -14,7 +14,7 @@ from cardan.engine.collision.manifold.contact_reduction import (
     drop_marked,
 )
 from cardan.engine.collision.mesh.swept_bounds import relative_velocity
-from cardan.engine.collision.mesh.triangle import bottom_of
+from cardan.engine.collision.mesh.triangle import bottom_of, top_of, triangle_of
 from cardan.engine.collision.narrow.solid import radius_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import add, add_scaled, dot, load3, load3_from, sub
@@ -26,10 +26,11 @@ from cardan.engine.world.collision import (
     Pair,
     Reduction,
 )
+from cardan.engine.world.model import Meshes
 
-# Contacts closer than this share of the size are at one place; those at a distance also if they are
-# closer than it, and than this share of the size.
-ONE_PLACE = 1e-3
+# Points closer than this share of the size to a plane are in it; of contacts at a distance also
+# those closer than that, and than this share of the size.
+ONE_PLANE = 1e-3
 MOST_APART = 1e-2
 
 
@@ -43,13 +44,14 @@ def is_above(reduction: Reduction, pair: Pair, row: int) -> bool:
 
 
 @kernel
-def is_at(reduction: Reduction, pair: Pair, row: int, other: int) -> bool:
-    """Whether a contact is at the place of another, which is no deeper."""
+def is_in_plane(reduction: Reduction, pair: Pair, row: int, other: int) -> bool:
+    """Whether a contact is in the plane of another, which is no deeper."""
     size, gap = pair.solids[0, BOUND], reduction.gap[other]
     d = sub(load3(reduction.point, other), load3(reduction.point, row))
     near = max(abs(gap), abs(reduction.gap[row]))
-    near = ONE_PLACE * size + min(near, MOST_APART * size)
-    return bool(dot(d, d) <= near * near and gap <= reduction.gap[row] + near)
+    near = ONE_PLANE * size + min(near, MOST_APART * size)
+    away = dot(load3(reduction.normal, other), d)
+    return bool(abs(away) <= near and gap <= reduction.gap[row] + near)
 
 
 @kernel
@@ -71,9 +73,20 @@ def passes_over(scratch: CollisionScratch, sides: tuple[int, int], row: int, oth
 
 
 @kernel
-def is_left(scratch: CollisionScratch, pair: Pair, sides: tuple[int, int], row: int) -> bool:
-    """Whether the solid goes on below the plane of a contact, and stands on another where that
-    face ends."""
+def falls_back(reduction: Reduction, pair: Pair, meshes: Meshes, row: int, other: int) -> bool:
+    """Whether the triangle of a contact is nowhere before the plane of another: not in a hollow."""
+    m = load3(reduction.normal, other)
+    level = dot(m, load3(reduction.point, other)) + 0.5 * abs(reduction.gap[other])
+    corners = triangle_of(pair, meshes, reduction.triangle[row])
+    return bool(top_of(corners, m) <= level + ONE_PLANE * pair.solids[0, BOUND])
+
+
+@kernel
+def is_left(
+    scratch: CollisionScratch, pair: Pair, meshes: Meshes, sides: tuple[int, int], row: int
+) -> bool:
+    """Whether the solid goes on below the plane of a contact, and stands on another in whose plane
+    that is, or where that face ends."""
     reduction = scratch.reduction
     n = load3(reduction.normal, row)
     for g in range(reduction.used[0]):
@@ -82,16 +95,18 @@ def is_left(scratch: CollisionScratch, pair: Pair, sides: tuple[int, int], row: 
             # another point of the same flat region does not end it
             if dot(n, load3(reduction.normal, other)) > SAME_NORMAL:
                 continue
-            beside = is_at(reduction, pair, row, other)
+            beside = is_in_plane(reduction, pair, row, other)
             if not (beside or passes_over(scratch, sides, row, other)):
                 continue
-            if is_above(reduction, pair, other):
+            if is_above(reduction, pair, other) and falls_back(reduction, pair, meshes, row, other):
                 return not is_above(reduction, pair, row)
     return False
 
 
 @kernel
-def drop_beside_edges(scratch: CollisionScratch, pair: Pair, sides: tuple[int, int]) -> None:
+def drop_beside_edges(
+    scratch: CollisionScratch, pair: Pair, meshes: Meshes, sides: tuple[int, int]
+) -> None:
     """Drop contacts over faces that the solid leaves; sides = (solid, mesh).
 
     Check   tests/laws/test_passing.py
@@ -100,6 +115,6 @@ def drop_beside_edges(scratch: CollisionScratch, pair: Pair, sides: tuple[int, i
     for g in range(reduction.used[0]):
         first = g * CLUSTER_POINTS
         for row in range(first, first + reduction.size[g]):
-            if is_left(scratch, pair, sides, row):
+            if is_left(scratch, pair, meshes, sides, row):
                 reduction.triangle[row] = DROPPED
         drop_marked(reduction, g)

@@ -301,7 +301,7 @@ def write_mesh_contacts(
     if reduction.used[0] == 0 and meshes.inside[m] != INSIDE_NONE:
         take_inside(scratch, meshes, m, sides, reach)
     size = pair.solids[0, BOUND]
-    drop_beside_edges(scratch, pair, sides)
+    drop_beside_edges(scratch, pair, meshes, sides)
     if reduction.used[0] > 1:
         drop_resolved(reduction, pair, meshes)
         drop_below(reduction, pair, meshes, GRAZING * margin)

@@ -217,7 +217,17 @@ class World:
         inverse_mass = np.where(kind == DYNAMIC, 1.0, 0.0)
         places, node = np.zeros((n + 1, 3)), np.full(n + 1, -1)
         bodies = Bodies(
-            kind, zeros, inverse_mass, zeros, tensor, tensor, places, zeros, node, np.arange(n + 1)
+            kind,
+            zeros,
+            inverse_mass,
+            zeros,
+            tensor,
+            tensor,
+            places,
+            zeros,
+            node,
+            np.arange(n + 1),
+            zeros,
         )
         shapes, meshes = build_shapes(self.solids)
         friction, restitution = np.array(self.friction), np.array(self.restitution)
