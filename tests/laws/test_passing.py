@@ -299,3 +299,25 @@ def test_a_face_holds_nothing_that_lies_on_the_next_one(
         sim.advance(sim.total_steps)
         ends.append(sim.poses()[0, :3])
     assert ends[1] == pytest.approx(ends[0], abs=5e-3)
+
+
+@pytest.mark.parametrize("tilt", [0.01, 0.05])
+def test_in_a_hollow_a_body_keeps_the_floor_below_the_wall(tilt: float) -> None:
+    """Its lower edge touches floor and wall where they meet, its other one lies in the floor."""
+    profile = [(0.0, 0.0), (0.0, 1.0), (-0.2, 1.0), (-0.2, -0.2), (2.0, -0.2), (2.0, 0.0)]
+    vertices = [[x, y, z] for y in (-1.0, 1.0) for x, z in profile]
+    faces = [[k, k + 6, (k + 1) % 6 + 6] for k in range(6)]
+    faces += [[k, (k + 1) % 6 + 6, (k + 1) % 6] for k in range(6)]
+    sides = [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]]
+    faces += sides + [[c + 6, b + 6, a + 6] for a, b, c in sides]
+    mesh = {"type": "mesh", "vertices": vertices, "faces": faces}
+    c, s = float(np.cos(tilt)), float(np.sin(tilt))
+    one: Document = {"name": "b", "mass": 5.0, "shapes": [{"type": "box", "size": [0.2, 0.2, 0.1]}]}
+    one["position"] = [0.1 * c + 0.05 * s, 0, 0.05 * c - 0.1 * s]
+    one["orientation"] = [float(np.cos(0.5 * tilt)), 0, float(np.sin(0.5 * tilt)), 0]
+    ground = {"name": "f", "type": "static", "shapes": [mesh]}
+    sim = simulate(document([one, ground], simulation={"dt": 1e-4}, gravity=[0, 0, 0]))
+    sim.advance(1)
+    contacts = sim.contact_table()
+    on_floor = contacts["px"][np.abs(contacts["nz"]) > 0.999]
+    assert sorted(np.round(on_floor, 2).tolist()) == pytest.approx([0.0, 0.0, 0.2, 0.2], abs=1e-9)
